@@ -1,0 +1,51 @@
+"""The one numba decorator of the package."""
+
+import hashlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numba
+
+F = TypeVar("F", bound=Callable[..., object])
+
+# Everything but nnan and ninf: those would delete the checks for NaN and inf.
+FASTMATH = frozenset({"contract", "nsz", "arcp", "reassoc"})
+
+
+def _source_digest() -> str:
+    digest = hashlib.sha256(numba.__version__.encode())
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _cache_dir() -> str:
+    root = os.environ.get("OSCSIM_CACHE_DIR")
+    base = Path(root) if root else Path.home() / ".cache" / "oscsim"
+    mode = "boundscheck" if numba.config.BOUNDSCHECK else "plain"
+    return str(base / f"{_source_digest()}-{mode}")
+
+
+_CACHE_DIR = _cache_dir()
+
+
+def kernel(fn: F) -> F:
+    """Compile ``fn`` with the package's fixed options.
+
+    Division by zero gives inf as in numpy, the GIL is released, and sums may
+    be reordered but NaN and inf keep their meaning. The compiled code is
+    cached in the user's own folder under a digest of all package sources:
+    numba's own stamp looks at the caller's file only and would keep a stale
+    callee.
+    """
+    config: Any = numba.config
+    previous, config.CACHE_DIR = config.CACHE_DIR, _CACHE_DIR
+    try:
+        jitted = numba.njit(
+            error_model="numpy", nogil=True, cache=True, fastmath=set(FASTMATH)
+        )(fn)
+    finally:
+        config.CACHE_DIR = previous
+    return cast(F, jitted)

@@ -1,0 +1,1 @@
+"""From a checkpoint file to a run on the substrate and its comparison."""

@@ -1,0 +1,1 @@
+"""Digital layers in numpy; every oscillator step goes through one call."""

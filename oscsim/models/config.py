@@ -1,0 +1,121 @@
+"""What a fixed-query oscillator attention model is: sizes, switches, tensors."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+PositiveInt = Annotated[int, Field(ge=1)]
+
+
+class FixedQueryConfig(BaseModel):
+    """Sizes and switches of a fixed-query model or of its softmax twin.
+
+    The state dict alone does not say what a checkpoint means; this does.
+
+    Attributes
+    ----------
+    attention : {"oscillator", "softmax"}
+        The oscillator read-out, or the twin that has no anchors.
+    task : {"sva", "ids"}
+        ``"sva"`` reads one logit at the verb's position; ``"ids"`` has no
+        known evaluation set.
+    p : {1, 2, 4}
+        Exponent of the read-out ``max(0, 1 + z.r)^p``; 1 is the one that
+        hardware offers.
+    coupling : {"softplus", "relu", "elu"}
+        Function that makes the score a coupling: softplus(s),
+        relu(s) + 1e-3 or elu(s) + 1.
+    mask_readout : bool
+        Whether padded positions are left out of the read-out too. False is
+        how the published models were trained; a result then depends on the
+        padded length.
+    trained_length : int or None
+        Padded length seen in training; anchors beyond it were never trained.
+    vocabulary : tuple of str or None
+        Word of each id; None when the file has ids only.
+
+    References
+    ----------
+    .. [1] Pasqualetti & Guo (2026), "Attention by synchronization",
+       arXiv:2606.12059.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    family: Literal["fixed-query"] = "fixed-query"
+    attention: Literal["oscillator", "softmax"]
+    task: Literal["sva", "ids"] = "ids"
+    vocab_size: PositiveInt
+    d_model: PositiveInt
+    n_heads: PositiveInt
+    n_layers: PositiveInt
+    d_ff: PositiveInt
+    d_osc: Annotated[int, Field(ge=2, le=64)] | None = None
+    max_len: PositiveInt
+    n_outputs: PositiveInt
+    p: Literal[1, 2, 4] = 1
+    coupling: Literal["softplus", "relu", "elu"] = "softplus"
+    causal: bool = False
+    mask_readout: bool = True
+    padding_idx: Annotated[int, Field(ge=0)] | None = 0
+    trained_length: PositiveInt | None = None
+    vocabulary: tuple[str, ...] | None = None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> "FixedQueryConfig":
+        if self.d_model % self.n_heads:
+            raise ValueError(
+                f"n_heads = {self.n_heads} does not divide d_model = {self.d_model}"
+            )
+        if (self.d_osc is None) != (self.attention == "softmax"):
+            raise ValueError(
+                "d_osc belongs to oscillator attention: give it there and only there"
+            )
+        if self.vocabulary is not None and len(self.vocabulary) != self.vocab_size:
+            raise ValueError(
+                f"vocabulary has {len(self.vocabulary)} words, "
+                f"vocab_size is {self.vocab_size}"
+            )
+        return self
+
+    @property
+    def d_head(self) -> int:
+        """Width of one head."""
+        return self.d_model // self.n_heads
+
+
+def tensor_shapes(config: FixedQueryConfig) -> dict[str, tuple[int, ...]]:
+    """Return the name and shape of every tensor such a model needs.
+
+    The names are those of the published state dicts.
+    """
+    d, f = config.d_model, config.d_ff
+    shapes: dict[str, tuple[int, ...]] = {
+        "embedding.weight": (config.vocab_size, d),
+        "pos_enc.pe": (1, config.max_len, d),
+    }
+    for layer in range(config.n_layers):
+        block = f"layers.{layer}"
+        for norm in ("norm1", "norm2"):
+            shapes[f"{block}.{norm}.weight"] = (d,)
+            shapes[f"{block}.{norm}.bias"] = (d,)
+        for name in ("W_q", "W_k", "W_v", "W_o"):
+            shapes[f"{block}.attn.{name}.weight"] = (d, d)
+        shapes[f"{block}.attn.W_o.bias"] = (d,)
+        if config.d_osc is not None:
+            shapes[f"{block}.attn.anchors"] = (
+                config.n_heads,
+                config.max_len,
+                config.d_osc,
+            )
+        shapes[f"{block}.ffn.0.weight"] = (f, d)
+        shapes[f"{block}.ffn.0.bias"] = (f,)
+        shapes[f"{block}.ffn.3.weight"] = (d, f)
+        shapes[f"{block}.ffn.3.bias"] = (d,)
+    shapes |= {
+        "norm.weight": (d,),
+        "norm.bias": (d,),
+        "head.weight": (config.n_outputs, d),
+        "head.bias": (config.n_outputs,),
+    }
+    return shapes

@@ -1,0 +1,1 @@
+"""Imperfect hardware between a coupling and the state that is read."""

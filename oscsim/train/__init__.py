@@ -1,0 +1,1 @@
+"""Torch modules, training loops and data generators (optional extra)."""
