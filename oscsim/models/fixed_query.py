@@ -1,0 +1,274 @@
+"""Fixed-query oscillator attention and its softmax twin, forward in numpy."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from oscsim.counts import Counts
+from oscsim.models import counting
+from oscsim.models.config import FixedQueryConfig
+from oscsim.models.layers import couple, gelu, layer_norm, linear, softmax
+from oscsim.substrate.drive import Drive, Settle
+from oscsim.typing import BoolArray, FloatArray, IntArray
+
+NORM_FLOOR = 1e-8
+READOUT_FLOOR = 1e-8
+
+
+def settle_digital(drive: Drive, counts: Counts) -> FloatArray:
+    """Return the fixed point ``h / max(|h|, 1e-8)``, ``h_i = sum_j w_ij r_j``.
+
+    This is the state that the model was trained with.
+    """
+    field_ = np.matmul(drive.coupling, drive.anchors)
+    norm = np.sqrt(np.sum(field_ * field_, axis=-1, keepdims=True))
+    n_heads, _, d_osc = drive.anchors.shape
+    counting.count_drive_sum(counts, n_heads * int(drive.connected.sum()), d_osc)
+    counting.count_unit(counts, n_heads * int(drive.live.sum()), d_osc)
+    return field_ / np.maximum(norm, norm.dtype.type(NORM_FLOOR))
+
+
+@dataclass(frozen=True)
+class Masks:
+    """Which positions and pairs of a block exist.
+
+    Attributes
+    ----------
+    live : BoolArray, shape (batch, time)
+        Positions that exist in hardware. The published models read padded
+        anchors out; then a padded position exists.
+    coupled : BoolArray, shape (batch, time, time)
+        Pairs (query, anchor) that have a coupling.
+    readable : BoolArray, shape (batch, time, time)
+        Pairs that enter the read-out.
+    """
+
+    live: BoolArray
+    coupled: BoolArray
+    readable: BoolArray
+
+    @classmethod
+    def of(cls, config: FixedQueryConfig, ids: IntArray, items: IntArray) -> "Masks":
+        """Derive the masks from the token ids; items below 0 fill up a block."""
+        token = ids != (-1 if config.padding_idx is None else config.padding_idx)
+        kept = token if config.mask_readout else np.ones_like(token)
+        n_time = ids.shape[1]
+        order = np.tril(np.ones((n_time, n_time), bool)) | (not config.causal)
+        return cls(
+            live=kept & (items >= 0)[:, None],
+            coupled=order & token[:, None, :],
+            readable=order & kept[:, None, :],
+        )
+
+    @property
+    def connected(self) -> BoolArray:
+        """Pairs that exist in hardware, shape (batch, time, time)."""
+        return self.readable & self.live[:, :, None]
+
+
+@dataclass
+class Pass:
+    """One forward pass: who settles, what is tallied, what is kept.
+
+    Attributes
+    ----------
+    settle : Settle
+        The one call to the oscillators.
+    counts : Counts
+        Filled with what the pass executed for existing positions.
+    attention : list of FloatArray or None
+        If a list, receives the attention of each layer, shape
+        (batch, heads, time, time).
+    """
+
+    settle: Settle = settle_digital
+    counts: Counts = field(default_factory=Counts)
+    attention: list[FloatArray] | None = None
+
+
+def forward(
+    weights: Mapping[str, FloatArray],
+    config: FixedQueryConfig,
+    ids: IntArray,
+    *,
+    positions: IntArray | None = None,
+    items: IntArray | None = None,
+    run: Pass | None = None,
+) -> FloatArray:
+    """Run a fixed-query model on a block of token ids.
+
+    Pre-norm blocks ``x += attn(LN x); x += FFN(LN x)`` after embedding plus
+    position, then a final norm and the head [1]_.
+
+    Parameters
+    ----------
+    weights : mapping of str to FloatArray
+        Tensors named as in `tensor_shapes`, all of one dtype, in which the
+        pass is computed.
+    config : FixedQueryConfig
+        Sizes and switches.
+    ids : IntArray, shape (batch, time)
+        Token ids, padded with ``config.padding_idx``.
+    positions : IntArray, shape (batch,), optional
+        Column read by the head. Without it every position is read.
+    items : IntArray, shape (batch,), optional
+        Global item numbers for the random draws; default 0, 1, 2...
+        A negative number marks a row that only fills up the block.
+    run : Pass, optional
+        Who settles and what is kept; the digital fixed point by default.
+
+    Returns
+    -------
+    FloatArray, shape (batch, n_outputs) or (batch, time, n_outputs)
+
+    References
+    ----------
+    .. [1] Pasqualetti & Guo (2026), arXiv:2606.12059.
+    """
+    run = Pass() if run is None else run
+    items = np.arange(len(ids)) if items is None else items
+    masks = Masks.of(config, ids, items)
+    rows = int(masks.live.sum())
+    run.counts.tokens += rows
+    counting.count_embedding(run.counts, rows, config.d_model)
+    x = weights["embedding.weight"][ids] + weights["pos_enc.pe"][0, : ids.shape[1]]
+    for layer in range(config.n_layers):
+        x = x + _attention(weights, config, layer, x, masks, items, run)
+        x = x + _feed_forward(weights, config, layer, x, rows, run)
+    if positions is not None:
+        x = x[np.arange(len(x)), positions]
+        rows = int((items >= 0).sum())
+    x = layer_norm(x, weights["norm.weight"], weights["norm.bias"])
+    counting.count_layernorm(run.counts, rows, config.d_model)
+    counting.count_linear(
+        run.counts, "projection", rows, config.d_model, config.n_outputs, bias=True
+    )
+    return linear(x, weights["head.weight"], weights["head.bias"])
+
+
+def scores_of(
+    weights: Mapping[str, FloatArray],
+    config: FixedQueryConfig,
+    layer: int,
+    x: FloatArray,
+) -> FloatArray:
+    """Return ``q.k / sqrt(d_head)``, shape (batch, heads, time, time)."""
+    query = _heads(linear(x, weights[f"layers.{layer}.attn.W_q.weight"]), config)
+    key = _heads(linear(x, weights[f"layers.{layer}.attn.W_k.weight"]), config)
+    scale = x.dtype.type(1 / np.sqrt(config.d_head))
+    return np.matmul(query, np.swapaxes(key, -1, -2)) * scale
+
+
+def couplings_of(
+    weights: Mapping[str, FloatArray],
+    config: FixedQueryConfig,
+    layer: int,
+    normed: FloatArray,
+    masks: Masks,
+) -> FloatArray:
+    """Return the couplings ``w_ij``, masked pairs 0, (batch, heads, time, time)."""
+    scores = scores_of(weights, config, layer, normed)
+    coupling = couple(scores, config.coupling)
+    return coupling * masks.coupled[:, None].astype(coupling.dtype)
+
+
+def _heads(x: FloatArray, config: FixedQueryConfig) -> FloatArray:
+    batch, time, _ = x.shape
+    split = x.reshape(batch, time, config.n_heads, config.d_head)
+    return np.ascontiguousarray(np.swapaxes(split, 1, 2))
+
+
+def _attention(
+    weights: Mapping[str, FloatArray],
+    config: FixedQueryConfig,
+    layer: int,
+    x: FloatArray,
+    masks: Masks,
+    items: IntArray,
+    run: Pass,
+) -> FloatArray:
+    block = f"layers.{layer}"
+    normed = layer_norm(
+        x, weights[f"{block}.norm1.weight"], weights[f"{block}.norm1.bias"]
+    )
+    value = _heads(linear(normed, weights[f"{block}.attn.W_v.weight"]), config)
+    if config.attention == "softmax":
+        scores = scores_of(weights, config, layer, normed)
+        mixing = softmax(np.where(masks.coupled[:, None], scores, -np.inf))
+    else:
+        coupling = couplings_of(weights, config, layer, normed, masks)
+        mixing = _read_out(weights, config, layer, coupling, masks, items, run)
+    if run.attention is not None:
+        run.attention.append(mixing)
+    _count_attention(config, masks, run.counts)
+    mixed = np.swapaxes(np.matmul(mixing, value), 1, 2).reshape(x.shape)
+    return linear(
+        mixed, weights[f"{block}.attn.W_o.weight"], weights[f"{block}.attn.W_o.bias"]
+    )
+
+
+def _read_out(
+    weights: Mapping[str, FloatArray],
+    config: FixedQueryConfig,
+    layer: int,
+    coupling: FloatArray,
+    masks: Masks,
+    items: IntArray,
+    run: Pass,
+) -> FloatArray:
+    n_time = coupling.shape[-1]
+    anchors = weights[f"layers.{layer}.attn.anchors"][:, :n_time]
+    drive = Drive(layer, items, coupling, anchors, masks.connected, masks.live)
+    state = run.settle(drive, run.counts).astype(coupling.dtype, copy=False)
+    similarity = np.matmul(state, np.swapaxes(anchors, -1, -2))
+    affinity = np.maximum(1 + similarity, 0) ** config.p
+    affinity *= masks.readable[:, None].astype(affinity.dtype)
+    total = np.sum(affinity, axis=-1, keepdims=True)
+    return affinity / np.maximum(total, total.dtype.type(READOUT_FLOOR))
+
+
+def _feed_forward(
+    weights: Mapping[str, FloatArray],
+    config: FixedQueryConfig,
+    layer: int,
+    x: FloatArray,
+    rows: int,
+    run: Pass,
+) -> FloatArray:
+    block = f"layers.{layer}"
+    normed = layer_norm(
+        x, weights[f"{block}.norm2.weight"], weights[f"{block}.norm2.bias"]
+    )
+    inner = linear(
+        normed, weights[f"{block}.ffn.0.weight"], weights[f"{block}.ffn.0.bias"]
+    )
+    counting.count_layernorm(run.counts, rows, config.d_model)
+    counting.count_linear(
+        run.counts, "ffn", rows, config.d_model, config.d_ff, bias=True
+    )
+    counting.count_gelu(run.counts, rows * config.d_ff)
+    counting.count_linear(
+        run.counts, "ffn", rows, config.d_ff, config.d_model, bias=True
+    )
+    return linear(
+        gelu(inner), weights[f"{block}.ffn.3.weight"], weights[f"{block}.ffn.3.bias"]
+    )
+
+
+def _count_attention(config: FixedQueryConfig, masks: Masks, counts: Counts) -> None:
+    rows = int(masks.live.sum())
+    pairs = config.n_heads * int(masks.connected.sum())
+    counting.count_layernorm(counts, rows, config.d_model)
+    for bias in (False, False, False, True):
+        counting.count_linear(
+            counts, "projection", rows, config.d_model, config.d_model, bias=bias
+        )
+    counting.count_scores(counts, pairs, config.d_head)
+    if config.attention == "softmax":
+        counting.count_softmax(counts, pairs, config.n_heads * rows)
+    elif config.d_osc is not None:
+        counting.count_coupling(counts, pairs, config.coupling)
+        counting.count_similarity(counts, pairs, config.d_osc)
+        counting.count_readout_normalise(counts, pairs, config.n_heads * rows)
+    counting.count_value_sum(counts, pairs, config.d_head)

@@ -1,0 +1,69 @@
+"""Digital layers shared by the models: affine maps, norms, activations."""
+
+import numpy as np
+from scipy.special import erf
+
+from oscsim.typing import FloatArray
+
+LAYER_NORM_EPS = 1e-5
+SOFTPLUS_LINEAR_FROM = 20.0
+
+
+def linear(
+    x: FloatArray, weight: FloatArray, bias: FloatArray | None = None
+) -> FloatArray:
+    """Return ``x W^T + b`` over the last axis.
+
+    Leading axes are folded into one matrix product, so that the result
+    depends on the number of rows only through the product's own shape.
+    """
+    rows = x.reshape(-1, x.shape[-1]) @ weight.T
+    if bias is not None:
+        rows += bias
+    return rows.reshape(*x.shape[:-1], weight.shape[0])
+
+
+def layer_norm(x: FloatArray, weight: FloatArray, bias: FloatArray) -> FloatArray:
+    """Return ``(x - mean) / sqrt(var + 1e-5) * weight + bias`` (biased variance)."""
+    centred = x - np.mean(x, axis=-1, keepdims=True)
+    variance = np.mean(centred * centred, axis=-1, keepdims=True)
+    eps = x.dtype.type(LAYER_NORM_EPS)
+    return centred / np.sqrt(variance + eps) * weight + bias
+
+
+def gelu(x: FloatArray) -> FloatArray:
+    """Return the exact GELU ``x (1 + erf(x / sqrt 2)) / 2``."""
+    scale = x.dtype.type(np.sqrt(0.5))
+    half = x.dtype.type(0.5)
+    result: FloatArray = half * x * (1 + erf(x * scale))
+    return result
+
+
+def softmax(scores: FloatArray) -> FloatArray:
+    """Return the softmax over the last axis; a row of -inf gives zeros."""
+    peak = np.max(scores, axis=-1, keepdims=True)
+    shifted = np.exp(scores - np.where(np.isfinite(peak), peak, 0))
+    total = np.sum(shifted, axis=-1, keepdims=True)
+    return shifted / np.where(total > 0, total, 1)
+
+
+def couple(scores: FloatArray, function: str) -> FloatArray:
+    """Turn scores into couplings that are never negative.
+
+    ``softplus``: ln(1 + e^s), taken as s above 20 as the trained modules do;
+    ``relu``: max(s, 0) + 1e-3; ``elu``: elu(s) + 1.
+
+    Parameters
+    ----------
+    scores : FloatArray
+        Any shape; dimensionless.
+    function : {"softplus", "relu", "elu"}
+        The coupling function of the checkpoint.
+    """
+    if function == "softplus":
+        linear_from = scores.dtype.type(SOFTPLUS_LINEAR_FROM)
+        soft = np.log1p(np.exp(np.minimum(scores, linear_from)))
+        return np.where(scores > linear_from, scores, soft)
+    if function == "relu":
+        return np.maximum(scores, 0) + scores.dtype.type(1e-3)
+    return np.where(scores > 0, scores, np.expm1(np.minimum(scores, 0))) + 1

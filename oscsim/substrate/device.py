@@ -1,0 +1,328 @@
+"""A device description: what the hardware does to a coupling and a state."""
+
+import math
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from oscsim.bundled import data_folder
+from oscsim.errors import DeviceError
+
+NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Fraction = Annotated[float, Field(ge=0, le=1)]
+Bits = Annotated[int, Field(ge=1, le=24)]
+Rung: TypeAlias = Literal["digital", "ideal", "finite", "noisy", "device"]
+
+RUNGS: tuple[Rung, ...] = ("digital", "ideal", "finite", "noisy", "device")
+
+
+class Provenance(BaseModel):
+    """Where one number of a device comes from.
+
+    ``confidence`` is ``primary`` (read in the source), ``secondary`` (read in
+    a text that quotes it), ``derived`` (arithmetic on such numbers),
+    ``memory`` (to be verified) or ``assumed`` (a choice).
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    unit: str
+    source: str
+    confidence: Literal["primary", "secondary", "derived", "memory", "assumed"]
+
+
+class EnergyMap(BaseModel):
+    """Which components price the substrate's actions.
+
+    ``prices[action]`` is a list of component ids meaning their product. The
+    oscillators' node and the digital logic's node are separate; nothing is
+    extrapolated between nodes.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    oscillator_node_nm: Annotated[int, Field(gt=0)]
+    digital_node_nm: Annotated[int, Field(gt=0)]
+    prices: dict[str, list[str]]
+
+
+class Device(BaseModel):
+    """One kind of hardware; a field at its default does nothing.
+
+    Couplings are scaled per layer and head so that the full scale of w
+    becomes ``coupling_max``: h_phys = (coupling_max / full scale) h_model.
+
+    Attributes
+    ----------
+    oscillator : {"ideal", "ring", "lc", "sphere"}
+        Kind. A ring or LC oscillator has one phase: d_osc = 2 only.
+    time_unit : {"s", "model"}
+        ``"model"``: times, rates and couplings are the model's own and there
+        is no full scale; otherwise SI.
+    frequency_hz : float or None
+        Natural frequency f (Hz).
+    coupling_max : float or None
+        Coupling at full scale (rad/s).
+    range_limit : bool
+        Whether couplings above full scale clip to it.
+    weight_bits, anchor_bits : int or None
+        DAC of a coupling (unsigned, full scale) and of an anchor (its phase
+        on the circle, each component otherwise).
+    coupling_mismatch : float
+        Relative static error of a coupler: w exp(N(0, s^2)).
+    coupling_offset : float
+        Absolute static error of a coupler, N(0, s^2), in full scales.
+    anchor_mismatch : float
+        Absolute static error of an anchor's direction (rad per tangent
+        direction).
+    anchor_gain_mismatch : float
+        Relative static error of an anchor's amplitude, log-normal.
+    frequency_mismatch : float
+        Relative static error of f; the detuning is 2 pi f N(0, s^2) rad/s.
+    frequency_offset : float
+        Absolute static detuning (rad/s), N(0, s^2); for d_osc > 2 every
+        entry of the antisymmetric Omega.
+    stuck_off, stuck_on : float
+        Fraction of couplers stuck at 0 and at full scale.
+    settle_time : float
+        Time the oscillators are given (s); inf means settled.
+    start : {"random", "previous"}
+        State at the start: uniform, or the previous query's final state.
+    diffusion : float
+        Thermal diffusion D (rad^2/s), drawn anew in every repeat.
+    readout_noise : float
+        Standard deviation of one read-out: rad of phase on the circle, per
+        component otherwise.
+    adc_bits : int or None
+        Converter of the read-out: phase over 2 pi, or component over
+        [-1, 1], where values outside clip.
+    query_slots : {"all", 1}
+        One oscillator per query, or one that serves all queries in turn.
+    write_time, read_time : float
+        Seconds to load the couplings of one query, and to read its state.
+    energy : EnergyMap or None
+        Prices; None for hardware without any.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    description: str = ""
+    oscillator: Literal["ideal", "ring", "lc", "sphere"]
+    time_unit: Literal["s", "model"] = "s"
+    frequency_hz: Positive | None = None
+    coupling_max: Positive | None = None
+    range_limit: bool = True
+    weight_bits: Bits | None = None
+    anchor_bits: Bits | None = None
+    coupling_mismatch: NonNegative = 0.0
+    coupling_offset: NonNegative = 0.0
+    anchor_mismatch: NonNegative = 0.0
+    anchor_gain_mismatch: NonNegative = 0.0
+    frequency_mismatch: NonNegative = 0.0
+    frequency_offset: NonNegative = 0.0
+    stuck_off: Fraction = 0.0
+    stuck_on: Fraction = 0.0
+    settle_time: Annotated[float, Field(gt=0)] = math.inf
+    start: Literal["random", "previous"] = "random"
+    diffusion: NonNegative = 0.0
+    readout_noise: NonNegative = 0.0
+    adc_bits: Bits | None = None
+    query_slots: Literal["all", 1] = "all"
+    write_time: NonNegative = 0.0
+    read_time: NonNegative = 0.0
+    energy: EnergyMap | None = None
+    provenance: dict[str, Provenance] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _can_act(self) -> "Device":
+        for problem, is_wrong in (
+            (
+                "coupling_max (rad/s) is needed when time_unit is 's'",
+                self.time_unit == "s" and self.coupling_max is None,
+            ),
+            (
+                "coupling_max has no meaning when time_unit is 'model'",
+                self.time_unit == "model" and self.coupling_max is not None,
+            ),
+            (
+                "weight_bits needs a full scale: time_unit 's' and coupling_max",
+                self.time_unit == "model" and self.weight_bits is not None,
+            ),
+            (
+                "coupling_offset and stuck_on need a full scale: "
+                "time_unit 's' and coupling_max",
+                self.time_unit == "model"
+                and (self.coupling_offset > 0 or self.stuck_on > 0),
+            ),
+            (
+                "frequency_mismatch is relative: it needs frequency_hz",
+                self.frequency_mismatch > 0 and self.frequency_hz is None,
+            ),
+            (
+                "start = 'previous' cannot act when settle_time is inf: "
+                "a settled state does not depend on its start",
+                self.start == "previous" and math.isinf(self.settle_time),
+            ),
+            (
+                f"stuck_off + stuck_on = {self.stuck_off + self.stuck_on} "
+                "is more than 1",
+                self.stuck_off + self.stuck_on > 1,
+            ),
+        ):
+            if is_wrong:
+                raise ValueError(problem)
+        return self
+
+    @classmethod
+    def load(cls, name: str | Path) -> "Device":
+        """Read a preset by name, or a TOML file by path.
+
+        Parameters
+        ----------
+        name : str or Path
+            Name of a preset, or a path that ends in ``.toml``.
+
+        Raises
+        ------
+        DeviceError
+            If there is no such preset or file, or its content is wrong.
+        """
+        path = Path(name)
+        if path.suffix != ".toml":
+            path = data_folder("devices") / f"{name}.toml"
+            if not path.is_file():
+                raise DeviceError(
+                    f"no device {str(name)!r}: one of {', '.join(presets())}, "
+                    "or a path ending in .toml"
+                )
+        try:
+            content = tomllib.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise DeviceError(f"device file {path} does not exist") from None
+        except (OSError, UnicodeDecodeError) as error:
+            raise DeviceError(f"device file {path} cannot be read: {error}") from None
+        except tomllib.TOMLDecodeError as error:
+            raise DeviceError(f"device file {path} is not TOML: {error}") from None
+        content.setdefault("name", path.stem)
+        return cls.parse(content, where=f"device file {path}")
+
+    @classmethod
+    def parse(cls, content: Mapping[str, Any], *, where: str = "device") -> "Device":
+        """Build a device from plain data.
+
+        A number may stand alone or as a table with ``value``, ``unit``,
+        ``source`` and ``confidence``.
+        """
+        fields: dict[str, Any] = {}
+        provenance: dict[str, Any] = dict(content.get("provenance", {}))
+        for key, entry in content.items():
+            if key == "provenance":
+                continue
+            if isinstance(entry, Mapping) and "value" in entry:
+                fields[key] = entry["value"]
+                provenance[key] = {k: v for k, v in entry.items() if k != "value"}
+            else:
+                fields[key] = entry
+        try:
+            return cls(**fields, provenance=provenance)
+        except ValidationError as error:
+            raise DeviceError(f"{where}: {_first_problem(error)}") from None
+
+    def changed(self, **fields: Any) -> "Device":
+        """Return the device with some fields replaced, checked again.
+
+        Raises
+        ------
+        DeviceError
+            If a field is unknown, or its value wrong or without effect.
+        """
+        merged = self.model_dump() | fields
+        for key in fields:
+            merged["provenance"].pop(key, None)
+        return self.parse(merged, where=f"device {self.name}")
+
+    def at_rung(self, rung: Rung) -> "Device":
+        """Return the device with only the imperfections of a rung left on.
+
+        ``ideal``: none. ``finite``: settling time and start. ``noisy``: plus
+        diffusion. ``device``: everything.
+        """
+        if rung == "device":
+            return self
+        kept = {"oscillator", "name", "description", "time_unit", "coupling_max"}
+        kept |= {"frequency_hz", "query_slots", "write_time", "read_time", "energy"}
+        if rung in ("finite", "noisy"):
+            kept |= {"settle_time", "start"}
+        if rung == "noisy":
+            kept.add("diffusion")
+        values = {key: getattr(self, key) for key in kept}
+        return Device(**values, range_limit=False, provenance=self.provenance)
+
+    @property
+    def imperfections(self) -> tuple[str, ...]:
+        """Names of the fields that make this device differ from ideal."""
+        neutral = Device(name="", oscillator="ideal", time_unit="model")
+        names = [
+            key
+            for key in IMPERFECTIONS
+            if getattr(self, key) != getattr(neutral, key)
+        ]
+        if self.range_limit and self.time_unit == "s":
+            names.append("range_limit")
+        return tuple(names)
+
+    def require_d_osc(self, d_osc: int) -> None:
+        """Check that the oscillators have as many components as the model.
+
+        Raises
+        ------
+        DeviceError
+            If a single-phase oscillator is asked for ``d_osc > 2``.
+        """
+        if d_osc > 2 and self.oscillator in ("ring", "lc"):
+            raise DeviceError(
+                f"device {self.name} has single-phase oscillators (d_osc = 2) but "
+                f"the checkpoint has d_osc = {d_osc}: use sphere-generic"
+            )
+
+
+IMPERFECTIONS = (
+    "weight_bits",
+    "anchor_bits",
+    "coupling_mismatch",
+    "coupling_offset",
+    "anchor_mismatch",
+    "anchor_gain_mismatch",
+    "frequency_mismatch",
+    "frequency_offset",
+    "stuck_off",
+    "stuck_on",
+    "settle_time",
+    "start",
+    "diffusion",
+    "readout_noise",
+    "adc_bits",
+)
+
+
+def presets() -> tuple[str, ...]:
+    """Return the names of the devices that ship with the package."""
+    return tuple(sorted(path.stem for path in data_folder("devices").glob("*.toml")))
+
+
+def _first_problem(error: ValidationError) -> str:
+    detail = error.errors()[0]
+    where = ".".join(str(part) for part in detail["loc"])
+    if detail["type"] == "extra_forbidden":
+        return f"unknown key {where!r}; known keys: {', '.join(Device.model_fields)}"
+    message = detail["msg"].removeprefix("Value error, ")
+    if not where:
+        return message
+    value = detail["input"]
+    shown = "" if isinstance(value, Mapping) else f", got {value!r}"
+    return f"{where}: {message[0].lower()}{message[1:]}{shown}"
