@@ -1,0 +1,131 @@
+"""The commands of ``python -m oscsim.train``."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from oscsim.bridge.datasets import TokenSet, parse_sva
+from oscsim.errors import OscsimError, SpecError
+from oscsim.models.config import FixedQueryConfig
+from oscsim.train import sva as grammar
+from oscsim.train.card import Training
+from oscsim.train.fit import Epoch, Recipe, fit, sva_config
+from oscsim.train.golden import write_golden
+from oscsim.train.publish import versions, write_checkpoint, write_index
+
+app = typer.Typer(
+    help="Train the checkpoints that ship and write the files tests compare with.",
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+
+Folder = Annotated[Path, typer.Option("--out", help="Folder to write.")]
+
+
+@app.command()
+def sva(
+    out: Folder,
+    kind: Annotated[
+        Literal["osc", "softmax"], typer.Option(help="Which attention.")
+    ] = "osc",
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the training.")] = 0,
+    epochs: Annotated[int, typer.Option(min=1, help="Passes over the data.")] = 20,
+) -> None:
+    """Train one subject-verb agreement model and write its checkpoint."""
+    if out.exists() and not out.is_dir():
+        raise SpecError(f"--out {out} is a file: give a folder")
+    config, recipe = sva_config(kind), Recipe(epochs=epochs)
+    train = _sentences("train", config)
+    validation = grammar.generate(grammar.SIZES["validation"], 1)
+    with _progress() as progress:
+        task = progress.add_task(f"{kind} seed {seed}", total=epochs, note="")
+
+        def advance(epoch: Epoch) -> None:
+            note = f"loss {epoch.train_loss:.3f} hard {epoch.hard_accuracy:.4f}"
+            progress.update(task, advance=1, note=note)
+
+        model, history = fit(
+            config,
+            train,
+            _encode(validation, config, "validation"),
+            seed=seed,
+            recipe=recipe,
+            on_epoch=advance,
+        )
+    training = Training(
+        kind=kind,
+        seed=seed,
+        recipe=recipe,
+        history=tuple(history),
+        parameters=sum(p.numel() for p in model.parameters()),
+        sentences=len(train),
+        tokens=int(train.lengths.sum()) * epochs,
+        ceiling=grammar.ceiling(validation),
+        hard_ceiling=grammar.ceiling(list(filter(grammar.is_hard, validation))),
+        versions=versions(),
+    )
+    write_checkpoint(out, model, training)
+    typer.echo(
+        f"{out}: hard accuracy {history[-1].hard_accuracy:.4f}, "
+        f"all {history[-1].accuracy:.4f}"
+    )
+
+
+@app.command()
+def data(out: Folder) -> None:
+    """Write the bundled sentences: validation and calibration."""
+    out.mkdir(parents=True, exist_ok=True)
+    validation = grammar.generate(grammar.SIZES["validation"], 1)
+    grammar.write_json_lines(out / "validation.jsonl", validation)
+    grammar.write_json_lines(out / "calibration.jsonl", grammar.generate(256, 0))
+    typer.echo(f"{out}: validation.jsonl, calibration.jsonl")
+
+
+@app.command()
+def index(folder: Annotated[Path, typer.Argument(help="data/checkpoints")]) -> None:
+    """Write the table of the checkpoints in a folder to its README."""
+    typer.echo(f"{write_index(folder)}: written")
+
+
+@app.command()
+def golden(out: Folder) -> None:
+    """Write outputs of small random models for tests that run without torch."""
+    typer.echo(f"{write_golden(out)}: written")
+
+
+def main() -> None:
+    """Run a command; an error made on purpose is one sentence and exit 2."""
+    try:
+        app()
+    except OscsimError as error:
+        sys.stderr.write(f"{error}\n")
+        sys.exit(2)
+
+
+def _sentences(split: str, config: FixedQueryConfig) -> TokenSet:
+    sentences = grammar.generate(grammar.SIZES[split], grammar.SEEDS[split])
+    return _encode(sentences, config, split)
+
+
+def _encode(
+    sentences: list[grammar.Sentence], config: FixedQueryConfig, split: str
+) -> TokenSet:
+    text = grammar.to_json_lines(sentences)
+    return parse_sva(text.encode(), config, source=f"generated {split} set")
+
+
+def _progress() -> Progress:
+    console = Console(stderr=True)
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[note]}"),
+        console=console,
+        disable=not console.is_terminal,
+    )

@@ -1,0 +1,90 @@
+"""Writing a checkpoint folder so that a reader never meets half a file."""
+
+import json
+import platform
+import subprocess
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+import safetensors
+import safetensors.torch
+import torch
+
+from oscsim.errors import SpecError
+from oscsim.train.card import Training, card, index_page
+from oscsim.train.fixed_query import FixedQueryModel
+
+
+def write_checkpoint(folder: Path, model: FixedQueryModel, training: Training) -> None:
+    """Write ``model.safetensors``, ``config.json``, ``training.json`` and a card.
+
+    Parameters
+    ----------
+    folder : Path
+        Made if it does not exist; its name is the checkpoint's.
+    model : FixedQueryModel
+        Written in float32.
+    training : Training
+        What the card says.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    state = {name: t.contiguous().float() for name, t in model.state_dict().items()}
+    weights = safetensors.torch.save(state, metadata={"format": "pt"})
+    replace(folder / "model.safetensors", weights)
+    for name, text in {
+        "config.json": model.config.model_dump_json(indent=2) + "\n",
+        "training.json": json.dumps(asdict(training), indent=2) + "\n",
+        "README.md": card(folder.resolve().name, training),
+    }.items():
+        replace(folder / name, text.encode())
+
+
+def write_index(folder: Path) -> Path:
+    """Write ``README.md`` with a table of the checkpoints in ``folder``.
+
+    Raises
+    ------
+    SpecError
+        If no folder in it holds a ``training.json``.
+    """
+    records = {
+        path.parent.name: json.loads(path.read_text(encoding="utf-8"))
+        for path in sorted(folder.glob("*/training.json"))
+    }
+    if not records:
+        raise SpecError(f"no folder in {folder} holds a training.json")
+    readme = folder / "README.md"
+    replace(readme, index_page(records).encode())
+    return readme
+
+
+def replace(path: Path, content: bytes) -> None:
+    """Write a file in full under another name, then give it its own."""
+    temporary = path.with_name(f".{path.name}.part")
+    temporary.write_bytes(content)
+    temporary.replace(path)
+
+
+def versions() -> dict[str, str]:
+    """Return the commit of the sources and the versions that ran them."""
+    return {
+        "commit": _commit(),
+        "Python": platform.python_version(),
+        "torch": str(torch.__version__),
+        "numpy": np.__version__,
+        "safetensors": safetensors.__version__,
+    }
+
+
+def _commit() -> str:
+    try:
+        return subprocess.run(
+            ["git", "rev-parse", "--short=12", "HEAD"],
+            cwd=Path(__file__).parent,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
