@@ -39,6 +39,7 @@ def sva(
     """Train one subject-verb agreement model and write its checkpoint."""
     if out.exists() and not out.is_dir():
         raise SpecError(f"--out {out} is a file: give a folder")
+    started_with = versions()
     config, recipe = sva_config(kind), Recipe(epochs=epochs)
     train = _sentences("train", config)
     validation = grammar.generate(grammar.SIZES["validation"], 1)
@@ -67,7 +68,7 @@ def sva(
         tokens=int(train.lengths.sum()) * epochs,
         ceiling=grammar.ceiling(validation),
         hard_ceiling=grammar.ceiling(list(filter(grammar.is_hard, validation))),
-        versions=versions(),
+        versions=started_with,
     )
     write_checkpoint(out, model, training)
     typer.echo(
