@@ -1,10 +1,10 @@
 # Every target sets up what it needs: .venv for this folder, nothing outside it.
 PYTHON ?= python3
 EXTRAS ?=
+comma := ,
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed-$(subst $(comma),-,$(EXTRAS))
-comma := ,
 CHECKPOINT ?= data/checkpoints/sva-osc-d2-s0
 
 .PHONY: install run test test-all test-torch lint checkpoints clean

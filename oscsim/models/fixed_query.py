@@ -129,8 +129,8 @@ def forward(
     run = Pass() if run is None else run
     items = np.arange(len(ids)) if items is None else items
     masks = Masks.of(config, ids, items)
-    rows = int(masks.live.sum())
-    run.counts.tokens += rows
+    rows = tokens = int(masks.live.sum())
+    run.counts.tokens += tokens
     counting.count_embedding(run.counts, rows, config.d_model)
     x = weights["embedding.weight"][ids] + weights["pos_enc.pe"][0, : ids.shape[1]]
     for layer in range(config.n_layers):
@@ -144,6 +144,7 @@ def forward(
     counting.count_linear(
         run.counts, "projection", rows, config.d_model, config.n_outputs, bias=True
     )
+    counting.count_token_io(run.counts, tokens, rows * config.n_outputs)
     return linear(x, weights["head.weight"], weights["head.bias"])
 
 
@@ -248,6 +249,7 @@ def _feed_forward(
         run.counts, "ffn", rows, config.d_model, config.d_ff, bias=True
     )
     counting.count_gelu(run.counts, rows * config.d_ff)
+    counting.count_residual(run.counts, rows, config.d_model)
     counting.count_linear(
         run.counts, "ffn", rows, config.d_ff, config.d_model, bias=True
     )
@@ -265,10 +267,13 @@ def _count_attention(config: FixedQueryConfig, masks: Masks, counts: Counts) -> 
             counts, "projection", rows, config.d_model, config.d_model, bias=bias
         )
     counting.count_scores(counts, pairs, config.d_head)
+    counting.count_cache_write(counts, rows, 2 * config.d_model)
+    queries = config.n_heads * rows
     if config.attention == "softmax":
-        counting.count_softmax(counts, pairs, config.n_heads * rows)
+        counting.count_softmax(counts, pairs, queries, config.d_head)
     elif config.d_osc is not None:
         counting.count_coupling(counts, pairs, config.coupling)
-        counting.count_similarity(counts, pairs, config.d_osc)
-        counting.count_readout_normalise(counts, pairs, config.n_heads * rows)
+        counting.count_similarity(counts, pairs, config.d_osc, power=config.p)
+        counting.count_readout_normalise(counts, pairs, queries, config.d_head)
     counting.count_value_sum(counts, pairs, config.d_head)
+    counting.count_residual(counts, rows, config.d_model)

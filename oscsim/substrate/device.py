@@ -268,9 +268,7 @@ class Device(BaseModel):
         """Names of the fields that make this device differ from ideal."""
         neutral = Device(name="", oscillator="ideal", time_unit="model")
         names = [
-            key
-            for key in IMPERFECTIONS
-            if getattr(self, key) != getattr(neutral, key)
+            key for key in IMPERFECTIONS if getattr(self, key) != getattr(neutral, key)
         ]
         if self.range_limit and self.time_unit == "s":
             names.append("range_limit")

@@ -1,0 +1,112 @@
+"""What happened to couplings and oscillators on one chip."""
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from oscsim.physics.driven import settling_time
+from oscsim.substrate.device import Device
+from oscsim.substrate.quantize import Quantized
+from oscsim.typing import FloatArray, IntArray
+
+SETTLED_WITHIN_RAD = 0.01
+WEAK_COUPLING_RATIO = 0.1
+LOG10_EDGES = np.linspace(-6.0, 6.0, 241)
+
+
+def _empty_histogram() -> IntArray:
+    return np.zeros(len(LOG10_EDGES) + 1, np.int64)
+
+
+@dataclass
+class SettleTally:
+    """Running sums over the oscillators of one chip.
+
+    Attributes
+    ----------
+    couplings, clipped, zeroed : int
+        Couplings loaded, clipped to full scale, and lost below half an LSB.
+    oscillators : int
+        Oscillators that settled.
+    unsettled : int
+        Those whose drift alone needs longer than the settling time to come
+        within 0.01 rad of the drive (closed form, from the actual start).
+    unlocked : int
+        Circle only: detuning beyond the drive, which never settles.
+    strongly_driven : int
+        Those with |h| / (2 pi f) > 0.1, outside the phase model.
+    reads, adc_clipped : int
+        Conversions of the read-out and those out of range.
+    field_histogram, time_histogram : IntArray, shape (242,)
+        Oscillators by log10 of |h| and of the time to 0.01 rad, over the
+        edges ``LOG10_EDGES`` with one bin below and one above; |h| in units of
+        ``coupling_max`` and the time in its inverse (model units without one).
+    """
+
+    couplings: int = 0
+    clipped: int = 0
+    zeroed: int = 0
+    oscillators: int = 0
+    unsettled: int = 0
+    unlocked: int = 0
+    strongly_driven: int = 0
+    reads: int = 0
+    adc_clipped: int = 0
+    field_histogram: IntArray = field(default_factory=_empty_histogram)
+    time_histogram: IntArray = field(default_factory=_empty_histogram)
+
+    def record_couplings(self, wanted: FloatArray, loaded: Quantized) -> None:
+        """Add the couplings of one layer; pairs that do not exist hold 0."""
+        self.couplings += int(np.count_nonzero(wanted))
+        self.clipped += loaded.clipped
+        self.zeroed += loaded.zeroed
+
+    def record_settling(
+        self,
+        device: Device,
+        drive: FloatArray,
+        detuning: FloatArray | None,
+        start: FloatArray,
+    ) -> None:
+        """Add oscillators with drive ``(n, d)`` and unit start ``(n, d)``."""
+        rate = 1.0 if device.coupling_max is None else device.coupling_max
+        strength = np.linalg.norm(drive, axis=-1)
+        target = drive / np.where(strength > 0, strength, 1)[:, None]
+        along = np.sum(start * target, axis=-1)
+        across = np.linalg.norm(start - along[:, None] * target, axis=-1)
+        needed = settling_time(np.arctan2(across, along), SETTLED_WITHIN_RAD, strength)
+        self.oscillators += len(drive)
+        self.unsettled += int(np.count_nonzero(~(needed <= device.settle_time)))
+        if detuning is not None and detuning.ndim == 1:
+            self.unlocked += int(np.count_nonzero(np.abs(detuning) >= strength))
+        if device.frequency_hz is not None:
+            ratio = strength / (2 * math.pi * device.frequency_hz)
+            self.strongly_driven += int(np.count_nonzero(ratio > WEAK_COUPLING_RATIO))
+        self.field_histogram += _histogram(strength / rate)
+        self.time_histogram += _histogram(needed * rate)
+
+    def __iadd__(self, other: "SettleTally") -> "SettleTally":
+        for name in self.__dataclass_fields__:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        return self
+
+
+def _histogram(values: FloatArray) -> IntArray:
+    with np.errstate(divide="ignore"):
+        logs = np.log10(values)
+    bins = np.searchsorted(LOG10_EDGES, logs, side="right")
+    return np.bincount(bins, minlength=len(LOG10_EDGES) + 1)
+
+
+def histogram_quantile(histogram: IntArray, q: float) -> float:
+    """Return a quantile of a tally's histogram, to within a bin (12 % of it)."""
+    total = int(histogram.sum())
+    if total == 0:
+        return math.nan
+    k = int(np.searchsorted(np.cumsum(histogram), q * total))
+    if k == 0:
+        return 0.0
+    if k >= len(LOG10_EDGES):
+        return math.inf
+    return float(10 ** (0.5 * (LOG10_EDGES[k - 1] + LOG10_EDGES[k])))
