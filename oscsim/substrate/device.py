@@ -2,7 +2,7 @@
 
 import math
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -140,43 +140,37 @@ class Device(BaseModel):
 
     @model_validator(mode="after")
     def _can_act(self) -> "Device":
-        for problem, is_wrong in (
-            (
-                "coupling_max (rad/s) is needed when time_unit is 's'",
-                self.time_unit == "s" and self.coupling_max is None,
-            ),
-            (
-                "coupling_max has no meaning when time_unit is 'model'",
-                self.time_unit == "model" and self.coupling_max is not None,
-            ),
-            (
-                "weight_bits needs a full scale: time_unit 's' and coupling_max",
-                self.time_unit == "model" and self.weight_bits is not None,
-            ),
-            (
-                "coupling_offset and stuck_on need a full scale: "
-                "time_unit 's' and coupling_max",
-                self.time_unit == "model"
-                and (self.coupling_offset > 0 or self.stuck_on > 0),
-            ),
-            (
-                "frequency_mismatch is relative: it needs frequency_hz",
-                self.frequency_mismatch > 0 and self.frequency_hz is None,
-            ),
-            (
-                "start = 'previous' cannot act when settle_time is inf: "
-                "a settled state does not depend on its start",
-                self.start == "previous" and math.isinf(self.settle_time),
-            ),
-            (
-                f"stuck_off + stuck_on = {self.stuck_off + self.stuck_on} "
-                "is more than 1",
-                self.stuck_off + self.stuck_on > 1,
-            ),
-        ):
+        for is_wrong, problem in self._conflicts():
             if is_wrong:
                 raise ValueError(problem)
         return self
+
+    def _conflicts(self) -> Iterator[tuple[bool, str]]:
+        model_units = self.time_unit == "model"
+        needs_scale = "needs a full scale: time_unit 's' and coupling_max"
+        yield (
+            not model_units and self.coupling_max is None,
+            "coupling_max (rad/s) is needed when time_unit is 's'",
+        )
+        yield (
+            model_units and self.coupling_max is not None,
+            "coupling_max has no meaning when time_unit is 'model'",
+        )
+        for name in ("weight_bits", "coupling_offset", "stuck_on"):
+            yield model_units and bool(getattr(self, name)), f"{name} {needs_scale}"
+        yield (
+            self.frequency_mismatch > 0 and self.frequency_hz is None,
+            "frequency_mismatch is relative: it needs frequency_hz",
+        )
+        yield (
+            self.start == "previous" and math.isinf(self.settle_time),
+            (
+                "start = 'previous' cannot act when settle_time is inf: "
+                "a settled state does not depend on its start"
+            ),
+        )
+        stuck = self.stuck_off + self.stuck_on
+        yield stuck > 1, f"stuck_off + stuck_on = {stuck} is more than 1"
 
     @classmethod
     def load(cls, name: str | Path) -> "Device":

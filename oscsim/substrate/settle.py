@@ -120,7 +120,7 @@ class _Carried:
 
 
 def _time_slots(device: Device, queries: int) -> Iterable[slice]:
-    """Queries that settle together: all, or one after the other."""
+    """Group the queries that settle together: all, or one after the other."""
     if device.start == "previous":
         return (slice(q, q + 1) for q in range(queries))
     return (slice(0, queries),)
