@@ -49,6 +49,11 @@ class Counts:
         """Return the number of events of ``action`` over all phases."""
         return sum(n for (_, name), n in self.actions.items() if name == action)
 
+    def __add__(self, other: "Counts") -> "Counts":
+        both = Counts(Counter(self.actions), self.tokens)
+        both += other
+        return both
+
     def __iadd__(self, other: "Counts") -> "Counts":
         self.actions.update(other.actions)
         self.tokens += other.tokens

@@ -70,8 +70,8 @@ class Device(BaseModel):
     range_limit : bool
         Whether couplings above full scale clip to it.
     weight_bits, anchor_bits : int or None
-        DAC of a coupling (unsigned, full scale) and of an anchor (its phase
-        on the circle, each component otherwise).
+        DAC of a coupling (unsigned, full scale) and of an anchor: its phase if
+        `has_phase`, otherwise each component over [-1, 1].
     coupling_mismatch : float
         Relative static error of a coupler: w exp(N(0, s^2)).
     coupling_offset : float
@@ -267,6 +267,10 @@ class Device(BaseModel):
         if self.range_limit and self.time_unit == "s":
             names.append("range_limit")
         return tuple(names)
+
+    def has_phase(self, d_osc: int) -> bool:
+        """Whether one phase holds the state; otherwise ``d_osc`` components do."""
+        return d_osc == 2 and self.oscillator != "sphere"
 
     def require_d_osc(self, d_osc: int) -> None:
         """Check that the oscillators have as many components as the model.

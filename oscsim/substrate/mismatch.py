@@ -179,7 +179,8 @@ def _realised_anchors(
     heads, length, d_osc = anchors.shape
     unit = anchors / np.where(norm > 0, norm, 1)[..., None]
     if device.anchor_bits is not None:
-        unit = quantize_direction(unit, device.anchor_bits).values
+        by_phase = device.has_phase(d_osc)
+        unit = quantize_direction(unit, device.anchor_bits, by_phase=by_phase).values
     if device.anchor_mismatch > 0:
         z = draws.normals(Stage.ANCHOR, heads * length, d_osc).reshape(unit.shape)
         unit = _turned(unit, device.anchor_mismatch * z)

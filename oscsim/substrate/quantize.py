@@ -80,17 +80,20 @@ def quantize_phase(theta: FloatArray, bits: int) -> FloatArray:
     return rounded
 
 
-def quantize_direction(x: FloatArray, bits: int) -> Quantized:
-    """Quantise unit vectors: the phase on the circle, else every component.
+def quantize_direction(x: FloatArray, bits: int, *, by_phase: bool) -> Quantized:
+    """Quantise unit vectors by their phase, or component by component.
 
     Parameters
     ----------
     x : FloatArray, shape (..., d)
-        Vectors; on the circle (d = 2) only their direction is kept.
+        Vectors.
     bits : int
         Resolution of the phase, or of each component over [-1, 1].
+    by_phase : bool
+        Whether a phase stands for the vector (d = 2); only its direction is
+        kept then.
     """
-    if x.shape[-1] == 2:
+    if by_phase:
         theta = quantize_phase(np.arctan2(x[..., 1], x[..., 0]), bits)
         return Quantized(np.stack([np.cos(theta), np.sin(theta)], axis=-1), 0, 0)
     return quantize_signed(x, 1.0, bits)

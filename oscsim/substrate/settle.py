@@ -227,27 +227,28 @@ def read_state(
 ) -> FloatArray:
     """Return the states as the read-out reports them.
 
-    On the circle one phase is read: noise is added to it and it is converted
-    over the full turn. Otherwise every component is read with noise and
-    converted over [-1, 1], so that a reading need not have norm 1.
+    A phase is read with noise and converted over the full turn. Components
+    are read with noise and converted over [-1, 1], so that a reading need not
+    have norm 1.
     """
-    d_osc = state.shape[-1]
-    tally.reads += len(state) * (1 if d_osc == 2 else d_osc)
+    n, d_osc = state.shape
+    by_phase = device.has_phase(d_osc)
+    lines = 1 if by_phase else d_osc
+    tally.reads += n * lines
     if device.readout_noise > 0:
-        error = device.readout_noise * normals(
-            stream, index, 1 if d_osc == 2 else d_osc
-        )
-        if d_osc == 2:
-            cos, sin = np.cos(error[:, 0]), np.sin(error[:, 0])
-            x, y = state[:, 0], state[:, 1]
-            state = np.stack([x * cos - y * sin, x * sin + y * cos], axis=-1)
-        else:
-            state = state + error
+        error = device.readout_noise * normals(stream, index, lines)
+        state = _rotated(state, error[:, 0]) if by_phase else state + error
     if device.adc_bits is not None:
-        converted = quantize_direction(state, device.adc_bits)
+        converted = quantize_direction(state, device.adc_bits, by_phase=by_phase)
         tally.adc_clipped += converted.clipped
         state = converted.values
     return state
+
+
+def _rotated(state: FloatArray, angle: FloatArray) -> FloatArray:
+    cos, sin = np.cos(angle), np.sin(angle)
+    x, y = state[:, 0], state[:, 1]
+    return np.stack([x * cos - y * sin, x * sin + y * cos], axis=-1)
 
 
 def _count_work(
@@ -256,7 +257,8 @@ def _count_work(
     """Tally what the oscillators did; times only where settling takes any."""
     n_live = heads * int(drive.live.sum())
     n_pairs = heads * int(drive.connected.sum())
-    lines = 1 if d_osc == 2 else d_osc
+    by_phase = device.has_phase(d_osc)
+    lines = 1 if by_phase else d_osc
     counts.add("load", "coupling_write", n_pairs)
     counts.add("readout", "state_read", n_live * lines)
     if math.isinf(device.settle_time) or device.time_unit == "model":
@@ -266,7 +268,7 @@ def _count_work(
     passes = 1 if device.query_slots == "all" else per_item
     anchor_lines = heads * int((per_item * passes).sum()) * lines
     counts.add(
-        "settle", "oscillator_s" if d_osc == 2 else "component_s", n_live * lines * time
+        "settle", "oscillator_s" if by_phase else "component_s", n_live * lines * time
     )
     counts.add("settle", "coupler_s", n_pairs * lines * time)
     counts.add("settle", "anchor_s", anchor_lines * time)

@@ -1,7 +1,7 @@
 """What happened to couplings and oscillators on one chip."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 
@@ -86,10 +86,13 @@ class SettleTally:
         self.field_histogram += _histogram(strength / rate)
         self.time_histogram += _histogram(needed * rate)
 
-    def __iadd__(self, other: "SettleTally") -> "SettleTally":
-        for name in self.__dataclass_fields__:
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-        return self
+    def __add__(self, other: "SettleTally") -> "SettleTally":
+        return SettleTally(
+            **{
+                f.name: getattr(self, f.name) + getattr(other, f.name)
+                for f in fields(self)
+            }
+        )
 
 
 def _histogram(values: FloatArray) -> IntArray:

@@ -1,0 +1,104 @@
+"""The full scale of every head, from a few training items."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from oscsim.bridge.checkpoint import Checkpoint
+from oscsim.bridge.datasets import read_sva
+from oscsim.bundled import data_folder
+from oscsim.counts import Counts
+from oscsim.errors import DataError
+from oscsim.models.config import FixedQueryConfig
+from oscsim.models.fixed_query import Pass, forward, settle_digital
+from oscsim.substrate.drive import Drive
+from oscsim.substrate.mismatch import Programming
+from oscsim.typing import FloatArray, IntArray
+
+CALIBRATION_ITEMS = 256
+FULL_SCALE_PERCENTILE = 99.9
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What is loaded into every layer, and where its scale comes from.
+
+    Attributes
+    ----------
+    layers : tuple of Programming
+        Anchors and full scales; empty for a softmax model.
+    source : str
+        The items that fixed the full scale.
+    warnings : tuple of str
+        Set if those were not the bundled training items.
+    """
+
+    layers: tuple[Programming, ...]
+    source: str
+    warnings: tuple[str, ...] = ()
+
+
+def calibrate(
+    checkpoint: Checkpoint, weights: Mapping[str, FloatArray], ids: IntArray
+) -> Calibration:
+    """Fix the full scale of ``w_ij |r_j|`` per layer and head.
+
+    It is the 99.9th percentile over the existing pairs of 256 items: the
+    bundled training items of the checkpoint's task, otherwise the first items
+    of the data that is run.
+
+    Parameters
+    ----------
+    checkpoint : Checkpoint
+        A fixed-query model.
+    weights : mapping of str to FloatArray
+        Its float64 tensors.
+    ids : IntArray, shape (n, time)
+        The data that is run.
+    """
+    config = checkpoint.config
+    if config.attention == "softmax":
+        return Calibration((), "none: no oscillators")
+    warnings: tuple[str, ...] = ()
+    bundled = _bundled_items(config)
+    if bundled is not None:
+        items, source = bundled, f"{len(bundled)} bundled training items"
+    else:
+        items = ids[:CALIBRATION_ITEMS]
+        source = f"the first {len(items)} items of the data"
+        warnings = (f"full scale of the couplings taken from {source}",)
+    seen: list[Drive] = []
+
+    def watch(drive: Drive, counts: Counts) -> FloatArray:
+        seen.append(drive)
+        return settle_digital(drive, counts)
+
+    forward(weights, config, items, run=Pass(watch))
+    layers = tuple(
+        Programming(weights[f"layers.{n}.attn.anchors"], _full_scale(drive))
+        for n, drive in enumerate(seen)
+    )
+    return Calibration(layers, source, warnings)
+
+
+def _bundled_items(config: FixedQueryConfig) -> IntArray | None:
+    """Return the training items of the task, None if there are none to use."""
+    path = data_folder("datasets") / "sva" / "calibration.jsonl"
+    if config.task != "sva" or not path.is_file():
+        return None
+    try:
+        return read_sva(path, config).ids
+    except DataError:  # another vocabulary than the published one
+        return None
+
+
+def _full_scale(drive: Drive) -> FloatArray:
+    strength = drive.coupling * np.linalg.norm(drive.anchors, axis=-1)[:, None, :]
+    scale = np.array(
+        [
+            np.percentile(strength[:, head][drive.connected], FULL_SCALE_PERCENTILE)
+            for head in range(strength.shape[1])
+        ]
+    )
+    return np.where(scale > 0, scale, 1.0)

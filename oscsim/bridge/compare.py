@@ -1,0 +1,119 @@
+"""The substrate beside the digital model on the same inputs."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import t as student_t
+
+from oscsim.bridge.infer import Run
+from oscsim.substrate.tally import SettleTally
+from oscsim.typing import BoolArray, FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Accuracy on chips beside the digital accuracy.
+
+    Attributes
+    ----------
+    metric : str
+        What ``digital`` and ``substrate`` are the accuracy of.
+    n_items : int
+        Items that the metric is taken over.
+    digital : float
+        Accuracy of the digital model, 0..1.
+    per_chip : FloatArray, shape (chips,)
+        Accuracy of each chip, mean over its repeats.
+    substrate : float
+        Mean of ``per_chip``.
+    ci95 : tuple of float, or None
+        95 % interval of that mean over chips (Student's t); None with one
+        chip, which says nothing about the next.
+    digital_all, substrate_all : float
+        Accuracy on all items.
+    agreement : float
+        Fraction of equal decisions over all items, chips and repeats.
+    max_abs_error : float
+        Largest |substrate - digital| logit.
+    tally : SettleTally
+        Oscillators and couplings of all chips together.
+    """
+
+    metric: str
+    n_items: int
+    digital: float
+    per_chip: FloatArray
+    substrate: float
+    ci95: tuple[float, float] | None
+    digital_all: float
+    substrate_all: float
+    agreement: float
+    max_abs_error: float
+    tally: SettleTally
+
+    @property
+    def chips(self) -> int:
+        """Number of chips that were run."""
+        return len(self.per_chip)
+
+
+def compare(run: Run) -> Comparison:
+    """Compare a run with the digital model on the same inputs.
+
+    A decision is the sign of the logit. The metric is the accuracy on hard
+    sentences, or on all of them if the data has no hard ones.
+
+    Parameters
+    ----------
+    run : Run
+        From `oscsim.bridge.infer.infer`.
+
+    Returns
+    -------
+    Comparison
+    """
+    truth = run.data.labels == 1
+    counted = run.data.hard if run.data.hard.any() else np.ones_like(run.data.hard)
+    decided = run.logits > 0
+    digital = run.digital > 0
+    right = decided == truth
+    per_chip = right[..., counted].mean(axis=(1, 2))
+    return Comparison(
+        metric="hard_accuracy" if run.data.hard.any() else "accuracy",
+        n_items=int(counted.sum()),
+        digital=_accuracy(digital, truth, counted),
+        per_chip=per_chip,
+        substrate=float(per_chip.mean()),
+        ci95=interval95(per_chip),
+        digital_all=_accuracy(digital, truth, np.ones_like(counted)),
+        substrate_all=float(right.mean()),
+        agreement=float((decided == digital).mean()),
+        max_abs_error=float(np.abs(run.logits - run.digital).max()),
+        tally=sum(run.tallies, SettleTally()),
+    )
+
+
+def interval95(values: FloatArray) -> tuple[float, float] | None:
+    """Return the 95 % Student interval of a mean of fractions, within [0, 1].
+
+    Parameters
+    ----------
+    values : FloatArray, shape (n,)
+        Independent values, one per chip.
+
+    Returns
+    -------
+    tuple of float, or None
+        None if ``n < 2``.
+    """
+    n = len(values)
+    if n < 2:
+        return None
+    half = student_t.ppf(0.975, n - 1) * values.std(ddof=1) / math.sqrt(n)
+    mean = float(values.mean())
+    return max(0.0, mean - float(half)), min(1.0, mean + float(half))
+
+
+def _accuracy(decided: BoolArray, truth: BoolArray, counted: BoolArray) -> float:
+    return float((decided == truth)[counted].mean())

@@ -1,0 +1,306 @@
+"""Inference on the substrate: one checkpoint, some chips, the same inputs."""
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from oscsim.bridge.calibrate import calibrate
+from oscsim.bridge.checkpoint import Checkpoint
+from oscsim.bridge.datasets import TokenSet
+from oscsim.bridge.passes import (
+    Outcome,
+    blocks,
+    in_float64,
+    one_blas_thread,
+    run_blocks,
+    thread_count,
+)
+from oscsim.counts import Counts
+from oscsim.errors import SpecError
+from oscsim.models.fixed_query import Pass
+from oscsim.substrate.device import RUNGS, Device, Rung
+from oscsim.substrate.mismatch import Programming, program
+from oscsim.substrate.perturb import Perturbation, settle_perturbed
+from oscsim.substrate.settle import settle_on
+from oscsim.substrate.tally import SettleTally
+from oscsim.typing import FloatArray, IntArray
+
+Progress: TypeAlias = Callable[[int, int], None]
+
+SEED_END = 1 << 32
+
+
+@dataclass(frozen=True)
+class Setting:
+    """On what a checkpoint is run.
+
+    Attributes
+    ----------
+    device : Device
+        The hardware.
+    rung : {"digital", "ideal", "finite", "noisy", "device"}
+        Which of its imperfections act.
+    seed : int
+        Seed of all draws, 0..2^32 - 1.
+    perturbation : Perturbation or None
+        A published perturbation of the ideal substrate; every chip number is
+        then one more independent redraw.
+    """
+
+    device: Device
+    rung: Rung = "device"
+    seed: int = 0
+    perturbation: Perturbation | None = None
+
+    def __post_init__(self) -> None:
+        if self.rung not in RUNGS:
+            raise SpecError(f"unknown rung {self.rung!r}: one of {', '.join(RUNGS)}")
+        if not 0 <= self.seed < SEED_END:
+            raise SpecError(f"seed must be in 0..2^32 - 1, got {self.seed}")
+        perfect = self.rung == "ideal" or not self.device.imperfections
+        if self.perturbation is not None and (self.rung == "digital" or not perfect):
+            raise SpecError(
+                "a published perturbation acts on the ideal substrate: use device "
+                f"ideal, got device {self.device.name} at rung {self.rung}"
+            )
+
+    @property
+    def acting_device(self) -> Device:
+        """The device with the imperfections of the rung left on."""
+        return self.device.at_rung("ideal" if self.rung == "digital" else self.rung)
+
+    def require(self, checkpoint: Checkpoint) -> None:
+        """Check that this checkpoint can be run here.
+
+        Raises
+        ------
+        SpecError
+            If the checkpoint has no oscillators and the rung needs them.
+        DeviceError
+            If the device cannot hold its d_osc.
+        """
+        if self.rung == "digital":
+            return
+        d_osc = checkpoint.config.d_osc
+        if d_osc is None:
+            raise SpecError(
+                f"{checkpoint.name} is a softmax model and has no oscillators: "
+                "only the rung digital can run it"
+            )
+        self.device.require_d_osc(d_osc)
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What one checkpoint gave on some chips, beside the digital result.
+
+    Attributes
+    ----------
+    checkpoint : Checkpoint
+        The model.
+    data : TokenSet
+        Its inputs and labels.
+    setting : Setting
+        The hardware, the rung and the seed.
+    digital : FloatArray, shape (items,)
+        Logits of the digital model.
+    logits : FloatArray, shape (chips, repeats, items)
+        Logits on the substrate.
+    counts : Counts
+        Tally over all chips and repeats.
+    digital_counts : Counts
+        Tally of the digital pass.
+    tallies : tuple of SettleTally
+        What happened to the oscillators, one per chip.
+    chips_asked : int
+        Chips that were asked for; fewer were run if interrupted.
+    warnings : tuple of str
+        What a reader must know.
+    """
+
+    checkpoint: Checkpoint
+    data: TokenSet
+    setting: Setting
+    digital: FloatArray
+    logits: FloatArray
+    counts: Counts
+    digital_counts: Counts
+    tallies: tuple[SettleTally, ...]
+    chips_asked: int
+    warnings: tuple[str, ...]
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether fewer chips were run than asked for."""
+        return len(self.logits) < self.chips_asked
+
+
+def infer(
+    checkpoint: Checkpoint,
+    data: TokenSet,
+    *,
+    device: Device,
+    rung: Rung = "device",
+    chips: int = 8,
+    repeats: int = 4,
+    seed: int = 0,
+    perturbation: Perturbation | None = None,
+    n_threads: int | None = None,
+    progress: Progress | None = None,
+) -> Run:
+    """Run a checkpoint on some chips of a device, and digitally.
+
+    Parameters
+    ----------
+    checkpoint : Checkpoint
+        A trained fixed-query model.
+    data : TokenSet
+        Inputs and labels.
+    device : Device
+        The hardware.
+    rung : {"digital", "ideal", "finite", "noisy", "device"}
+        Which of its imperfections act. ``"digital"`` runs once: it has
+        neither chips nor repeats.
+    chips, repeats : int
+        Static draws, and dynamic draws on each.
+    seed : int
+        Seed of all draws, 0..2^32 - 1.
+    perturbation : Perturbation, optional
+        A published perturbation on the ideal substrate; every chip number is
+        then one more independent redraw.
+    n_threads : int, optional
+        Threads; the result does not depend on it.
+    progress : callable, optional
+        Called with (chips done, chips asked).
+
+    Returns
+    -------
+    Run
+        Ctrl-C keeps the chips that were done.
+
+    Raises
+    ------
+    SpecError
+        If a count or the seed is out of range, the checkpoint has no
+        oscillators, or a perturbation is asked of an imperfect device.
+    DeviceError
+        If the device cannot hold the checkpoint's d_osc.
+    KeyboardInterrupt
+        If interrupted before the first chip was done.
+    """
+    setting = Setting(device, rung, seed, perturbation)
+    setting.require(checkpoint)
+    for name, value in (("chips", chips), ("repeats", repeats)):
+        if value < 1:
+            raise SpecError(f"{name} must be at least 1, got {value}")
+    if rung == "digital":
+        chips = repeats = 1
+    engine = Engine(checkpoint, data.ids, data.positions, n_threads)
+    calibration = calibrate(checkpoint, engine.weights, data.ids)
+    done: list[ChipOutcome] = []
+    with engine.running():
+        digital = engine.run(Pass)
+        try:
+            for chip in range(chips):
+                if progress is not None:
+                    progress(chip, chips)
+                done.append(engine.on_chip(setting, calibration.layers, chip, repeats))
+        except KeyboardInterrupt:
+            if not done:
+                raise
+    if progress is not None:
+        progress(len(done), chips)
+    return Run(
+        checkpoint=checkpoint,
+        data=data,
+        setting=setting,
+        digital=digital.logits[:, 0],
+        logits=np.stack([outcome.logits for outcome in done])[..., 0],
+        counts=sum((outcome.counts for outcome in done), Counts()),
+        digital_counts=digital.counts,
+        tallies=tuple(outcome.tally for outcome in done),
+        chips_asked=chips,
+        warnings=checkpoint.warnings + calibration.warnings,
+    )
+
+
+class ChipOutcome(NamedTuple):
+    """Logits (repeats, items, outputs), counts and tally of one chip."""
+
+    logits: FloatArray
+    counts: Counts
+    tally: SettleTally
+
+
+class Engine:
+    """Runs one checkpoint over one data set as often as asked."""
+
+    def __init__(
+        self,
+        checkpoint: Checkpoint,
+        ids: IntArray,
+        positions: IntArray | None,
+        n_threads: int | None = None,
+    ) -> None:
+        self.config = checkpoint.config
+        self.weights = in_float64(checkpoint.weights)
+        self.parts = list(blocks(ids, positions, self.config.padding_idx or 0))
+        self.n_threads = thread_count(n_threads)
+        self.pool: ThreadPoolExecutor | None = None
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Hold the threads; Ctrl-C drops the blocks that have not started."""
+        with one_blas_thread():
+            self.pool = ThreadPoolExecutor(self.n_threads)
+            try:
+                yield
+            finally:
+                self.pool.shutdown(cancel_futures=True)
+
+    def run(self, make_pass: Callable[[], Pass]) -> Outcome:
+        """Return the outputs of one pass, digital or on whatever settles."""
+        if self.pool is None:
+            raise RuntimeError("the engine is not running: use it inside running()")
+        return run_blocks(self.weights, self.config, self.parts, make_pass, self.pool)
+
+    def on_chip(
+        self,
+        setting: Setting,
+        layers: Sequence[Programming],
+        number: int,
+        repeats: int,
+    ) -> ChipOutcome:
+        """Return the outputs of all repeats on one chip."""
+        device = setting.acting_device
+        chip = program(device, layers, seed=setting.seed, chip=number)
+        tallies: list[SettleTally] = []
+
+        def make_pass(repeat: int) -> Pass:
+            if setting.rung == "digital":
+                return Pass()
+            if setting.perturbation is not None:
+                draw = number * repeats + repeat
+                return Pass(
+                    settle_perturbed(
+                        setting.perturbation,
+                        seed=setting.seed,
+                        repeat=draw,
+                        max_len=self.config.max_len,
+                    )
+                )
+            tally = SettleTally()
+            tallies.append(tally)
+            return Pass(settle_on(chip, repeat, tally))
+
+        outcomes = [self.run(partial(make_pass, repeat)) for repeat in range(repeats)]
+        return ChipOutcome(
+            np.stack([outcome.logits for outcome in outcomes]),
+            sum((outcome.counts for outcome in outcomes), Counts()),
+            sum(tallies, SettleTally()),
+        )

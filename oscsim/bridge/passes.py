@@ -1,0 +1,150 @@
+"""Forward passes over a whole data set in fixed blocks, the same bits always.
+
+A matrix product's last bits depend on its number of rows, so every pass runs
+in blocks of 64 items, filled up at the end; the linear algebra library is held
+to one thread and blocks are spread over threads instead.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from oscsim.counts import Counts
+from oscsim.models.config import FixedQueryConfig
+from oscsim.models.fixed_query import Pass, forward
+from oscsim.typing import FloatArray, IntArray
+
+BLOCK = 64
+
+
+class Block(NamedTuple):
+    """64 items, the last ones fillers with item number -1.
+
+    Attributes
+    ----------
+    rows : slice
+        Where the real items stand in the data set.
+    ids : IntArray, shape (64, time)
+        Token ids.
+    positions : IntArray or None, shape (64,)
+        Column that the head reads.
+    items : IntArray, shape (64,)
+        Global item numbers.
+    """
+
+    rows: slice
+    ids: IntArray
+    positions: IntArray | None
+    items: IntArray
+
+    @property
+    def n_real(self) -> int:
+        """Number of items that are not fillers."""
+        return self.rows.stop - self.rows.start
+
+
+def blocks(ids: IntArray, positions: IntArray | None, padding: int) -> Iterator[Block]:
+    """Cut a data set into blocks.
+
+    Parameters
+    ----------
+    ids : IntArray, shape (n, time)
+        Token ids.
+    positions : IntArray or None, shape (n,)
+        Column that the head reads.
+    padding : int
+        Token that fills up the last block.
+    """
+    for first in range(0, len(ids), BLOCK):
+        rows = slice(first, min(first + BLOCK, len(ids)))
+        n_real = rows.stop - rows.start
+        block_ids = np.full((BLOCK, ids.shape[1]), padding, ids.dtype)
+        block_ids[:n_real] = ids[rows]
+        block_positions = None
+        if positions is not None:
+            block_positions = np.zeros(BLOCK, np.int64)
+            block_positions[:n_real] = positions[rows]
+        items = np.full(BLOCK, -1, np.int64)
+        items[:n_real] = np.arange(rows.start, rows.stop)
+        yield Block(rows, block_ids, block_positions, items)
+
+
+class Outcome(NamedTuple):
+    """Raw outputs of a data set and what it took.
+
+    Attributes
+    ----------
+    logits : FloatArray, shape (n, n_outputs) or (n, time, n_outputs)
+        Float64.
+    counts : Counts
+        Tally over all real items.
+    """
+
+    logits: FloatArray
+    counts: Counts
+
+
+def run_blocks(
+    weights: Mapping[str, FloatArray],
+    config: FixedQueryConfig,
+    parts: list[Block],
+    make_pass: Callable[[], Pass],
+    pool: ThreadPoolExecutor,
+) -> Outcome:
+    """Run one pass over all blocks, spread over a pool's threads.
+
+    Parameters
+    ----------
+    weights : mapping of str to FloatArray
+        Float64 tensors.
+    config : FixedQueryConfig
+        What the model is.
+    parts : list of Block
+        The data set.
+    make_pass : callable
+        Gives each block its own `Pass`, so that nothing is shared.
+    pool : ThreadPoolExecutor
+        Threads; results do not depend on how many.
+    """
+
+    def one(block: Block) -> tuple[FloatArray, Counts]:
+        run = make_pass()
+        out = forward(
+            weights,
+            config,
+            block.ids,
+            positions=block.positions,
+            items=block.items,
+            run=run,
+        )
+        return out[: block.n_real], run.counts
+
+    counts = Counts()
+    outputs = []
+    for output, tally in pool.map(one, parts):
+        outputs.append(output)
+        counts += tally
+    return Outcome(np.concatenate(outputs), counts)
+
+
+def thread_count(n_threads: int | None) -> int:
+    """Return the number of threads to use, by default one per usable core."""
+    if n_threads is not None:
+        return n_threads
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def one_blas_thread() -> threadpool_limits:
+    """Return a context in which linear algebra runs on one thread."""
+    return threadpool_limits(limits=1, user_api="blas")
+
+
+def in_float64(weights: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
+    """Return the tensors in float64, the precision of every run."""
+    return {name: tensor.astype(np.float64) for name, tensor in weights.items()}
