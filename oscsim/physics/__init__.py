@@ -1,0 +1,1 @@
+"""How oscillators move: vector fields, exact flows and stationary laws."""
