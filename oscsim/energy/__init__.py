@@ -1,0 +1,1 @@
+"""What a run costs: component library, ledger and the digital rivals."""

@@ -1,0 +1,295 @@
+"""What the rivals of the substrate would execute on the same shapes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from oscsim.counts import Counts
+from oscsim.errors import SpecError
+from oscsim.models import counting
+
+EXP_IN_MACS = 10
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The shapes of a whole attention model and of the items it is run on.
+
+    Attributes
+    ----------
+    n_layers, n_heads, d_model, d_ff : int
+        Sizes; n_heads divides d_model.
+    d_osc : int
+        Components of an oscillator; the softmax rival ignores it.
+    lengths : sequence of int
+        Number of existing positions of each item.
+    causal : bool
+        Whether a query sees only earlier positions and itself.
+    coupling : {"softplus", "relu", "elu"}
+        Coupling function.
+    n_outputs : int
+        Numbers that the head gives per row.
+    power : {1, 2, 4}
+        Read-out exponent p.
+    head_rows : int or None
+        Rows that the final norm and the head see; None for every position.
+    """
+
+    n_layers: int
+    n_heads: int
+    d_model: int
+    d_ff: int
+    d_osc: int
+    lengths: Sequence[int]
+    causal: bool
+    coupling: Literal["softplus", "relu", "elu"]
+    n_outputs: int
+    power: Literal[1, 2, 4] = 1
+    head_rows: int | None = None
+
+    def __post_init__(self) -> None:
+        names = ("n_layers", "n_heads", "d_model", "d_ff", "d_osc", "n_outputs")
+        for name in names:
+            if getattr(self, name) < 1:
+                raise SpecError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if self.d_model % self.n_heads:
+            raise SpecError(
+                f"n_heads = {self.n_heads} does not divide d_model = {self.d_model}"
+            )
+        if not self.lengths or min(self.lengths) < 1:
+            raise SpecError(
+                "lengths must name at least one item of at least one position, "
+                f"got {list(self.lengths)}"
+            )
+
+    @property
+    def rows(self) -> int:
+        """Positions over all items."""
+        return sum(self.lengths)
+
+    @property
+    def d_head(self) -> int:
+        """Width of one head."""
+        return self.d_model // self.n_heads
+
+    @property
+    def pairs(self) -> int:
+        """(head, query, anchor) triples of one layer over all items.
+
+        ``H sum T^2``, or ``H sum T (T + 1) / 2`` if causal.
+        """
+        return self.n_heads * sum(_pairs(n, self.causal) for n in self.lengths)
+
+
+def digital_softmax(shape: Shape, *, reuse: float = 1.0) -> Counts:
+    """Count the softmax twin of a model (rival A).
+
+    Parameters
+    ----------
+    shape : Shape
+        The model; ``d_osc``, ``coupling`` and ``power`` play no part.
+    reuse : float
+        Uses of one byte read from on-chip memory; 1 is the worst case
+        (decoding). The same number must price the substrate's digital part.
+
+    Returns
+    -------
+    Counts
+        Of the whole model, ``tokens`` being the positions.
+    """
+    counts = _body(shape, reuse)
+    for _ in range(shape.n_layers):
+        _scores(counts, shape, reuse, cached=2)
+        heads = shape.n_heads * shape.rows
+        counting.count_softmax(counts, shape.pairs, heads, shape.d_head)
+        counting.count_value_sum(counts, shape.pairs, shape.d_head, reuse=reuse)
+    return counts
+
+
+def digital_oscillator(shape: Shape, *, reuse: float = 1.0) -> Counts:
+    """Count the same oscillator model done digitally, unfactored (rival B).
+
+    ``h = sum w r``, ``z = h/|h|`` and the direct read-out instead of the
+    oscillators: no integration in time, the settled state is a formula.
+
+    Parameters
+    ----------
+    shape : Shape
+        The model.
+    reuse : float
+        As in `digital_softmax`.
+
+    Returns
+    -------
+    Counts
+        Of the whole model, ``tokens`` being the positions.
+    """
+    counts = _body(shape, reuse)
+    heads = shape.n_heads * shape.rows
+    for _ in range(shape.n_layers):
+        _scores(counts, shape, reuse, cached=2)
+        _state(counts, shape, reuse)
+        counting.count_similarity(
+            counts, shape.pairs, shape.d_osc, power=shape.power, reuse=reuse
+        )
+        counting.count_readout_normalise(counts, shape.pairs, heads, shape.d_head)
+        counting.count_value_sum(counts, shape.pairs, shape.d_head, reuse=reuse)
+    return counts
+
+
+def digital_oscillator_factored(shape: Shape, *, reuse: float = 1.0) -> Counts:
+    """Count it done digitally with the read-out in prefix sums (rival B2).
+
+    With p = 1 the read-out is affine in the anchors, so the value sum becomes
+    ``(S_v + z.S_rv) / (n + z.S_r)``: the substrate's real rival.
+
+    Parameters
+    ----------
+    shape : Shape
+        The model; ``power`` must be 1.
+    reuse : float
+        As in `digital_softmax`.
+
+    Returns
+    -------
+    Counts
+        Of the whole model, ``tokens`` being the positions.
+
+    Raises
+    ------
+    SpecError
+        If ``power`` is not 1: the read-out does not factor.
+
+    Notes
+    -----
+    Valid if no ``1 + z.r_j`` is negative, so that the clamp never acts;
+    ``|r_j| <= 1`` is enough. A shape does not know its anchors: check them.
+    """
+    if shape.power != 1:
+        raise SpecError(
+            f"the read-out factors into prefix sums for p = 1 only, got {shape.power}"
+        )
+    counts = _body(shape, reuse)
+    heads = shape.n_heads * shape.rows
+    for _ in range(shape.n_layers):
+        _scores(counts, shape, reuse, cached=1)
+        _state(counts, shape, reuse)
+        counting.count_prefix_update(
+            counts, heads, shape.d_osc, shape.d_head, reuse=reuse
+        )
+        counting.count_prefix_read(
+            counts, heads, shape.d_osc, shape.d_head, reuse=reuse
+        )
+    return counts
+
+
+def published_cost(
+    *,
+    n_positions: int,
+    n_heads: int,
+    d_osc: int,
+    coupling: Literal["softplus", "relu", "elu"],
+    causal: bool = False,
+) -> dict[str, int]:
+    """Return the published operation count of one attention stage [1]_.
+
+    In FP32 multiply-accumulate equivalents per layer and sequence, an
+    exponential being 10, P = T^2 or T(T+1)/2 pairs, w = 10 for softplus and
+    1 for relu or elu::
+
+        softmax                             10 H P + 2 H T
+        all digital                         w H P + 2 H P d + 4 H T
+        equilibration physical              w H P + H P d + 2 H T
+        equilibration and read-out physical w H P + 2 H T
+
+    Scores, value sum, projections, memory and coupling writes are not in it:
+    for joules use the ledger, which counts what was executed.
+
+    Parameters
+    ----------
+    n_positions : int
+        Sequence length T.
+    n_heads, d_osc : int
+        Heads H and components d.
+    coupling : {"softplus", "relu", "elu"}
+        Coupling function. The count gives elu the weight of relu, although
+        its negative branch is an exponential.
+    causal : bool
+        Whether only pairs j <= i exist.
+
+    Returns
+    -------
+    dict of str to int
+        By column, named as above.
+
+    Raises
+    ------
+    SpecError
+        If a size is below 1 or the coupling function unknown.
+
+    References
+    ----------
+    .. [1] Pasqualetti & Guo (2026), arXiv:2606.12059, cost of the attention
+       stage.
+    """
+    for name, size in (
+        ("n_positions", n_positions),
+        ("n_heads", n_heads),
+        ("d_osc", d_osc),
+    ):
+        if size < 1:
+            raise SpecError(f"{name} must be at least 1, got {size}")
+    if coupling not in counting.COUPLING_FUNCTIONS:
+        raise SpecError(
+            f"unknown coupling function {coupling!r}: "
+            f"one of {', '.join(counting.COUPLING_FUNCTIONS)}"
+        )
+    weight = EXP_IN_MACS if coupling == "softplus" else 1
+    pairs = n_heads * _pairs(n_positions, causal)
+    rows = n_heads * n_positions
+    return {
+        "softmax": EXP_IN_MACS * pairs + 2 * rows,
+        "all digital": weight * pairs + 2 * pairs * d_osc + 4 * rows,
+        "equilibration physical": weight * pairs + pairs * d_osc + 2 * rows,
+        "equilibration and read-out physical": weight * pairs + 2 * rows,
+    }
+
+
+def _pairs(length: int, causal: bool) -> int:
+    return length * (length + 1) // 2 if causal else length * length
+
+
+def _body(shape: Shape, reuse: float) -> Counts:
+    """Everything but the attention stage, which all variants share."""
+    counts = Counts(tokens=shape.rows)
+    rows, d, d_ff = shape.rows, shape.d_model, shape.d_ff
+    counting.count_embedding(counts, rows, d, reuse=reuse)
+    for _ in range(shape.n_layers):
+        for bias in (False, False, False, True):
+            counting.count_linear(
+                counts, "projection", rows, d, d, bias=bias, reuse=reuse
+            )
+        counting.count_linear(counts, "ffn", rows, d, d_ff, bias=True, reuse=reuse)
+        counting.count_gelu(counts, rows * d_ff)
+        counting.count_linear(counts, "ffn", rows, d_ff, d, bias=True, reuse=reuse)
+        for _ in range(2):
+            counting.count_layernorm(counts, rows, d, reuse=reuse)
+            counting.count_residual(counts, rows, d)
+    read = shape.rows if shape.head_rows is None else shape.head_rows
+    counting.count_layernorm(counts, read, d, reuse=reuse)
+    counting.count_linear(
+        counts, "projection", read, d, shape.n_outputs, bias=True, reuse=reuse
+    )
+    counting.count_token_io(counts, rows, read * shape.n_outputs)
+    return counts
+
+
+def _scores(counts: Counts, shape: Shape, reuse: float, *, cached: int) -> None:
+    counting.count_cache_write(counts, shape.rows, cached * shape.d_model)
+    counting.count_scores(counts, shape.pairs, shape.d_head, reuse=reuse)
+
+
+def _state(counts: Counts, shape: Shape, reuse: float) -> None:
+    counting.count_coupling(counts, shape.pairs, shape.coupling)
+    counting.count_drive_sum(counts, shape.pairs, shape.d_osc, reuse=reuse)
+    counting.count_unit(counts, shape.n_heads * shape.rows, shape.d_osc)

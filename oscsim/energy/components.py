@@ -1,0 +1,290 @@
+"""The component library: numbers with a unit, a range, a source and a confidence."""
+
+import difflib
+import hashlib
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeAlias
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from scipy.special import ndtr
+
+from oscsim.bundled import data_folder
+from oscsim.errors import ComponentError
+from oscsim.typing import FloatArray
+
+Confidence: TypeAlias = Literal["primary", "secondary", "derived", "memory", "assumed"]
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+Text = Annotated[str, Field(min_length=1)]
+
+UNTRUSTED: tuple[Confidence, ...] = ("assumed", "memory")
+SCHEMA_VERSION = 1
+Z90 = 1.2815515655446004
+"""90th percentile of the standard normal distribution."""
+
+
+class Component(BaseModel):
+    """One number that an energy figure can rest on.
+
+    Attributes
+    ----------
+    id : str
+        Unique name.
+    action : str
+        What happens when it is spent.
+    value, low, high : float
+        Nominal value and the 10th and 90th percentile of the prior, in
+        ``unit``. Equal numbers mean exact. Only a temperature coefficient
+        may be negative.
+    unit : str
+        ``"pJ"`` or ``"uW"`` can carry a price, ``"ratio"`` multiplies one;
+        the other units describe variation.
+    per : {"event", "cycle"}
+        Whether a pJ is spent per event or per oscillation period.
+    node_nm : int
+        Technology node (nm); 0 if independent of it.
+    vdd : float
+        Supply (V); 0 if not stated.
+    year : int
+        Year of the source.
+    source : str
+        Where the number comes from.
+    confidence : str
+        ``primary``, ``secondary``, ``derived``, ``memory`` or ``assumed``.
+    scale : {"digital", "sram", "analog", "none"}
+        Law by which a reader would move it to another node; never applied.
+    corr_group : str
+        Components of one group are drawn together; empty for none.
+    notes : str
+        What a reader should know besides.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    id: Text
+    action: Text
+    value: Finite
+    low: Finite
+    high: Finite
+    unit: Literal["pJ", "uW", "ratio", "%", "%*um", "mV*um", "fF/um", "ppm/K"]
+    per: Literal["event", "cycle"] = "event"
+    node_nm: Annotated[int, Field(ge=0)]
+    vdd: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    year: Annotated[int, Field(ge=1900, le=2100)]
+    source: Text
+    confidence: Confidence
+    scale: Literal["digital", "sram", "analog", "none"]
+    corr_group: str = ""
+    notes: str = ""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> "Component":
+        if self.unit != "ppm/K":
+            for name in ("value", "low", "high"):
+                if getattr(self, name) < 0:
+                    raise ValueError(
+                        f"field {name!r}: must be >= 0, got {getattr(self, name)}"
+                    )
+        if not self.low <= self.value <= self.high:
+            raise ValueError(
+                "fields 'low', 'value', 'high': must not decrease, "
+                f"got {self.low}, {self.value}, {self.high}"
+            )
+        if self.per == "cycle" and self.unit != "pJ":
+            raise ValueError(
+                f"field 'per': only an energy in pJ is per cycle, unit is {self.unit}"
+            )
+        return self
+
+    @property
+    def is_untrusted(self) -> bool:
+        """Whether the number is a choice or from memory."""
+        return self.confidence in UNTRUSTED
+
+    def quantile(self, z: FloatArray) -> FloatArray:
+        """Map standard normal scores to draws of this component.
+
+        Split log-normal with median ``value`` through the p10 ``low`` and the
+        p90 ``high``: ``value (high/value)^(z/z90)`` above the median,
+        ``value (low/value)^(-z/z90)`` below. If ``low`` is not positive, the
+        triangular distribution on [low, high] with mode ``value``; then low
+        and high are the ends of the range.
+
+        Parameters
+        ----------
+        z : FloatArray
+            Standard normal scores, any shape.
+
+        Returns
+        -------
+        FloatArray
+            In the unit of the component, shape of ``z``.
+        """
+        if self.low == self.high:
+            return np.full(z.shape, self.value)
+        if self.low <= 0:
+            return _triangular(ndtr(z), self.low, self.value, self.high)
+        spread = np.where(z > 0, self.high / self.value, self.value / self.low)
+        result: FloatArray = self.value * spread ** (z / Z90)
+        return result
+
+
+@dataclass(frozen=True)
+class Library:
+    """All components by id.
+
+    Attributes
+    ----------
+    components : Mapping[str, Component]
+        Entries in the order of the file.
+    """
+
+    components: Mapping[str, Component]
+
+    @classmethod
+    def load(cls, path: str | Path | None = None) -> "Library":
+        """Read a component file, by default the bundled one.
+
+        Raises
+        ------
+        ComponentError
+            If the file cannot be read, or an entry is malformed, repeated or
+            has an unknown key; the message names the entry and the field.
+        """
+        file = data_folder("energy") / "components.toml" if path is None else Path(path)
+        content = read_toml(file)
+        unknown = sorted(set(content) - {"schema_version", "component"})
+        if unknown:
+            raise ComponentError(
+                f"{file.name}: unknown key {unknown[0]!r}; "
+                "known keys: schema_version, component"
+            )
+        entries = content.get("component", [])
+        if not isinstance(entries, list):
+            raise ComponentError(f"{file.name}: components are [[component]] tables")
+        return cls.parse(entries, where=file.name)
+
+    @classmethod
+    def parse(
+        cls, entries: list[dict[str, Any]], *, where: str = "components"
+    ) -> "Library":
+        """Build a library from plain data, one mapping per component.
+
+        Raises
+        ------
+        ComponentError
+            As `load`.
+        """
+        components: dict[str, Component] = {}
+        for number, entry in enumerate(entries, start=1):
+            name = f"{where}: component {entry.get('id', f'number {number}')!r}"
+            try:
+                component = Component.model_validate(entry)
+            except ValidationError as error:
+                raise ComponentError(f"{name}: {_first_problem(error)}") from None
+            if component.id in components:
+                raise ComponentError(f"{name}: field 'id': is already taken")
+            components[component.id] = component
+        return cls(components)
+
+    def __getitem__(self, name: str) -> Component:
+        """Return one component.
+
+        Raises
+        ------
+        ComponentError
+            If there is none of that name.
+        """
+        if name not in self.components:
+            close = difflib.get_close_matches(name, self.components, n=3)
+            hint = f"; close: {', '.join(close)}" if close else ""
+            raise ComponentError(f"unknown component {name!r}{hint}")
+        return self.components[name]
+
+    def draws(self, name: str, n_draws: int, seed: int = 0) -> FloatArray:
+        """Draw a component's prior.
+
+        The numbers depend on the seed and on the component, or on its group
+        of correlation, and on nothing else: not on what else is drawn, and a
+        longer call starts with the numbers of a shorter one. So scenarios
+        with the same seed are paired.
+
+        Parameters
+        ----------
+        name : str
+            Component id.
+        n_draws : int
+            Number of draws.
+        seed : int
+            Seed of all components, 0 <= seed < 2^32.
+
+        Returns
+        -------
+        FloatArray, shape (n_draws,)
+            In the unit of the component.
+
+        Raises
+        ------
+        ComponentError
+            If there is no such component, or the seed is out of range.
+        """
+        component = self[name]
+        if not 0 <= seed < 2**32:
+            raise ComponentError(f"seed must be within 0..2^32 - 1, got {seed}")
+        cause = component.corr_group or component.id
+        return component.quantile(_scores(cause, n_draws, seed))
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Read a TOML file of this package's energy data.
+
+    Raises
+    ------
+    ComponentError
+        If the file is missing, not TOML or of another schema version.
+    """
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ComponentError(f"{path} cannot be read: {error}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ComponentError(f"{path} is not TOML: {error}") from None
+    if content.get("schema_version") != SCHEMA_VERSION:
+        raise ComponentError(
+            f"{path.name}: schema_version must be {SCHEMA_VERSION}, "
+            f"got {content.get('schema_version')}"
+        )
+    return content
+
+
+def _scores(cause: str, n_draws: int, seed: int) -> FloatArray:
+    digest = hashlib.sha256(cause.encode()).digest()
+    key = [seed, int.from_bytes(digest[:8], "little")]
+    bits = np.random.Philox(key=np.array(key, dtype=np.uint64))
+    return np.random.Generator(bits).standard_normal(n_draws)
+
+
+def _triangular(u: FloatArray, low: float, mode: float, high: float) -> FloatArray:
+    turn = (mode - low) / (high - low)
+    rising = low + np.sqrt(u * (high - low) * (mode - low))
+    falling = high - np.sqrt((1 - u) * (high - low) * (high - mode))
+    result: FloatArray = np.where(u < turn, rising, falling)
+    return result
+
+
+def _first_problem(error: ValidationError) -> str:
+    detail = error.errors()[0]
+    field = ".".join(str(part) for part in detail["loc"])
+    if detail["type"] == "extra_forbidden":
+        return f"unknown key {field!r}; known keys: {', '.join(Component.model_fields)}"
+    if detail["type"] == "missing":
+        return f"field {field!r}: is missing"
+    message = detail["msg"].removeprefix("Value error, ")
+    if not field:
+        return message
+    return (
+        f"field {field!r}: {message[0].lower()}{message[1:]}, got {detail['input']!r}"
+    )
