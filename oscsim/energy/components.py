@@ -14,6 +14,7 @@ from scipy.special import ndtr
 
 from oscsim.bundled import data_folder
 from oscsim.errors import ComponentError
+from oscsim.solve.noise import Stream, normals
 from oscsim.typing import FloatArray
 
 Confidence: TypeAlias = Literal["primary", "secondary", "derived", "memory", "assumed"]
@@ -22,6 +23,9 @@ Text = Annotated[str, Field(min_length=1)]
 
 UNTRUSTED: tuple[Confidence, ...] = ("assumed", "memory")
 SCHEMA_VERSION = 1
+PRIOR_STAGE = 1 << 30
+"""Stage of the random stream, above every (layer, kind of noise) of a chip."""
+
 Z90 = 1.2815515655446004
 """90th percentile of the standard normal distribution."""
 
@@ -229,11 +233,11 @@ class Library:
         Raises
         ------
         ComponentError
-            If there is no such component, or the seed is out of range.
+            If there is no such component.
+        SpecError
+            If the seed or ``n_draws`` is out of range.
         """
         component = self[name]
-        if not 0 <= seed < 2**32:
-            raise ComponentError(f"seed must be within 0..2^32 - 1, got {seed}")
         cause = component.corr_group or component.id
         return component.quantile(_scores(cause, n_draws, seed))
 
@@ -261,10 +265,10 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def _scores(cause: str, n_draws: int, seed: int) -> FloatArray:
-    digest = hashlib.sha256(cause.encode()).digest()
-    key = [seed, int.from_bytes(digest[:8], "little")]
-    bits = np.random.Philox(key=np.array(key, dtype=np.uint64))
-    return np.random.Generator(bits).standard_normal(n_draws)
+    word = int.from_bytes(hashlib.sha256(cause.encode()).digest()[:4], "little")
+    stream = Stream(seed, PRIOR_STAGE, chip=word)
+    scores: FloatArray = normals(stream, np.array([0]), n_draws)[0]
+    return scores
 
 
 def _triangular(u: FloatArray, low: float, mode: float, high: float) -> FloatArray:

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from oscsim.energy.components import UNTRUSTED, Z90, Component, Library
-from oscsim.errors import ComponentError
+from oscsim.energy.components import UNTRUSTED, Z90, Component, Library, _scores
+from oscsim.errors import ComponentError, SpecError
 from tests.energy.toy import entry, library
 
 BUNDLED = Library.load()
@@ -104,9 +104,15 @@ def test_a_group_is_drawn_together_and_others_are_not():
     assert abs(apart) < 4 / math.sqrt(4000)
 
 
+def test_no_two_causes_share_their_numbers():
+    causes = {c.corr_group or c.id for c in BUNDLED.components.values()}
+    first = {float(_scores(cause, 1, 0)[0]) for cause in causes}
+    assert len(first) == len(causes)
+
+
 @pytest.mark.parametrize("seed", [-1, 2**32])
 def test_seed_out_of_range(seed):
-    with pytest.raises(ComponentError, match=f"seed must be.*got {seed}"):
+    with pytest.raises(SpecError, match=f"seed must be.*got {seed}"):
         BUNDLED.draws("dig45.exp", 1, seed)
 
 
