@@ -119,7 +119,7 @@ def complete_config(
     defaults = _defaults(sizes, given)
     used = {key: value for key, value in defaults.items() if key not in given}
     warnings = tuple(
-        f"{key} is not in the file: {value!r:.60} assumed"
+        f"{key} is not in the file: {_shown(value)} assumed"
         for key, value in used.items()
     )
     return sizes | used | dict(given), warnings
