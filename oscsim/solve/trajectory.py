@@ -1,0 +1,82 @@
+"""The result of a simulation."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from oscsim.physics.observables import order_parameter
+from oscsim.typing import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    import xarray
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectory:
+    """Saved states of one or more runs of the same network.
+
+    Attributes
+    ----------
+    t : FloatArray, shape (n_saved,)
+        Times (s), the first 0.
+    y : FloatArray, shape (n_trajectories, n_saved, n_osc) or (..., n_osc, d)
+        Phases (rad, not wrapped), or unit vectors. NaN after a failure.
+    geometry : str
+        ``"torus"`` or ``"sphere"``: which of the two ``y`` is.
+    seed : int
+        Seed of starts and noise.
+    dt : float
+        Step (s).
+    method : str
+        Integration method.
+    version : str
+        Version of the package that made it.
+    status : IntArray, shape (n_trajectories,)
+        -1, or the step (from 1) at which the trajectory failed.
+    """
+
+    t: FloatArray
+    y: FloatArray
+    geometry: str
+    seed: int
+    dt: float
+    method: str
+    version: str
+    status: IntArray
+
+    def order_parameter(self) -> FloatArray:
+        """Return r of every trajectory at every saved time.
+
+        Returns
+        -------
+        FloatArray, shape (n_trajectories, n_saved)
+        """
+        return order_parameter(self.y, self.geometry)
+
+    def to_xarray(self) -> "xarray.Dataset":
+        """Return the states as a labelled data set.
+
+        Returns
+        -------
+        xarray.Dataset
+            Variable ``theta`` or ``z`` over (trajectory, time, oscillator
+            [, component]), ``status`` over trajectory; the rest as attributes.
+        """
+        import xarray  # noqa: PLC0415 - slow to import and rarely needed
+
+        is_torus = self.geometry == "torus"
+        axes = ("trajectory", "time", "oscillator", "component")[: self.y.ndim]
+        name, unit = ("theta", "rad") if is_torus else ("z", "1")
+        return xarray.Dataset(
+            {
+                name: (axes, self.y, {"units": unit}),
+                "status": ("trajectory", self.status),
+            },
+            coords={"time": ("time", self.t, {"units": "s"})},
+            attrs={
+                "geometry": self.geometry,
+                "seed": self.seed,
+                "dt": self.dt,
+                "method": self.method,
+                "version": self.version,
+            },
+        )
