@@ -24,7 +24,8 @@ def _source_digest() -> str:
 def _cache_dir() -> str:
     root = os.environ.get("OSCSIM_CACHE_DIR")
     base = Path(root) if root else Path.home() / ".cache" / "oscsim"
-    mode = "boundscheck" if numba.config.BOUNDSCHECK else "plain"
+    checked = getattr(numba.config, "BOUNDSCHECK", None)
+    mode = "boundscheck" if checked else "plain"
     return str(base / f"{_source_digest()}-{mode}")
 
 

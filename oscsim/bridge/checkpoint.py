@@ -1,8 +1,9 @@
 """A trained model read from a file: configuration and weights, both checked."""
 
+import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -35,11 +36,13 @@ class Checkpoint:
     path : Path
         What was asked for.
     sha256 : str
-        Digest of the weight file.
+        Digest of the weight file and of the configuration in force.
     warnings : tuple of str
         What the file does not say and was assumed, or was overridden.
     ignored : tuple of str
         Entries of the file that the model does not need.
+    given : dict
+        Fields of the configuration that the caller gave.
     """
 
     config: FixedQueryConfig
@@ -49,6 +52,7 @@ class Checkpoint:
     sha256: str
     warnings: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
+    given: Mapping[str, Any] = field(default_factory=dict)
 
     def describe(self) -> dict[str, Any]:
         """Return what the checkpoint is, ready for JSON.
@@ -132,10 +136,15 @@ def load_checkpoint(
         weights={name: file.tensors[name] for name in tensor_shapes(checked)},
         name=source.stem if folder is None else folder.resolve().name,
         path=source,
-        sha256=file.sha256,
+        sha256=_digest(file.sha256, checked),
         warnings=(*file.notes, *warnings),
         ignored=file.ignored,
+        given=given,
     )
+
+
+def _digest(weights: str, config: FixedQueryConfig) -> str:
+    return hashlib.sha256((weights + config.model_dump_json()).encode()).hexdigest()
 
 
 def _folder_of(source: Path) -> Path | None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from oscsim.bundled import data_folder
 from oscsim.errors import DataError
 from oscsim.models.config import FixedQueryConfig
 from oscsim.typing import BoolArray, IntArray
@@ -73,6 +74,22 @@ class TokenSet:
 
     def __len__(self) -> int:
         return len(self.labels)
+
+
+def bundled_data(config: FixedQueryConfig) -> Path:
+    """Return the bundled evaluation set of a checkpoint's task.
+
+    Raises
+    ------
+    DataError
+        If there is none.
+    """
+    path = data_folder("datasets") / "sva" / "validation.jsonl"
+    if config.task != "sva" or not path.is_file():
+        raise DataError(
+            f"no data is bundled for a checkpoint of task {config.task!r}: give --data"
+        )
+    return path
 
 
 @dataclass(frozen=True)

@@ -135,6 +135,14 @@ class Run:
     warnings: tuple[str, ...]
 
     @property
+    def existing_lengths(self) -> IntArray:
+        """Positions of each item that exist in hardware, shape (items,)."""
+        config = self.checkpoint.config
+        if config.mask_readout and config.padding_idx is not None:
+            return self.data.lengths
+        return np.full(len(self.data), self.data.ids.shape[1])
+
+    @property
     def interrupted(self) -> bool:
         """Whether fewer chips were run than asked for."""
         return len(self.logits) < self.chips_asked

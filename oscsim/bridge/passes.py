@@ -44,7 +44,7 @@ class Block(NamedTuple):
     @property
     def n_real(self) -> int:
         """Number of items that are not fillers."""
-        return self.rows.stop - self.rows.start
+        return int(self.rows.stop - self.rows.start)
 
 
 def blocks(ids: IntArray, positions: IntArray | None, padding: int) -> Iterator[Block]:

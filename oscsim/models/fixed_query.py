@@ -26,7 +26,8 @@ def settle_digital(drive: Drive, counts: Counts) -> FloatArray:
     n_heads, _, d_osc = drive.anchors.shape
     counting.count_drive_sum(counts, n_heads * int(drive.connected.sum()), d_osc)
     counting.count_unit(counts, n_heads * int(drive.live.sum()), d_osc)
-    return field_ / np.maximum(norm, norm.dtype.type(NORM_FLOOR))
+    unit: FloatArray = field_ / np.maximum(norm, norm.dtype.type(NORM_FLOOR))
+    return unit
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,9 @@ def forward(
     rows = tokens = int(masks.live.sum())
     run.counts.tokens += tokens
     counting.count_embedding(run.counts, rows, config.d_model)
-    x = weights["embedding.weight"][ids] + weights["pos_enc.pe"][0, : ids.shape[1]]
+    x: FloatArray = (
+        weights["embedding.weight"][ids] + weights["pos_enc.pe"][0, : ids.shape[1]]
+    )
     for layer in range(config.n_layers):
         x = x + _attention(weights, config, layer, x, masks, items, run)
         x = x + _feed_forward(weights, config, layer, x, rows, run)
@@ -158,7 +161,8 @@ def scores_of(
     query = _heads(linear(x, weights[f"layers.{layer}.attn.W_q.weight"]), config)
     key = _heads(linear(x, weights[f"layers.{layer}.attn.W_k.weight"]), config)
     scale = x.dtype.type(1 / np.sqrt(config.d_head))
-    return np.matmul(query, np.swapaxes(key, -1, -2)) * scale
+    scores: FloatArray = np.matmul(query, np.swapaxes(key, -1, -2)) * scale
+    return scores
 
 
 def couplings_of(
@@ -226,7 +230,8 @@ def _read_out(
     affinity = np.maximum(1 + similarity, 0) ** config.p
     affinity *= masks.readable[:, None].astype(affinity.dtype)
     total = np.sum(affinity, axis=-1, keepdims=True)
-    return affinity / np.maximum(total, total.dtype.type(READOUT_FLOOR))
+    mixing: FloatArray = affinity / np.maximum(total, READOUT_FLOOR)
+    return mixing
 
 
 def _feed_forward(

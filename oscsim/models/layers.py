@@ -28,7 +28,8 @@ def layer_norm(x: FloatArray, weight: FloatArray, bias: FloatArray) -> FloatArra
     centred = x - np.mean(x, axis=-1, keepdims=True)
     variance = np.mean(centred * centred, axis=-1, keepdims=True)
     eps = x.dtype.type(LAYER_NORM_EPS)
-    return centred / np.sqrt(variance + eps) * weight + bias
+    normed: FloatArray = centred / np.sqrt(variance + eps) * weight + bias
+    return normed
 
 
 def gelu(x: FloatArray) -> FloatArray:

@@ -2,7 +2,7 @@
 
 import math
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -257,6 +257,24 @@ class Device(BaseModel):
         values = {key: getattr(self, key) for key in kept}
         return Device(**values, range_limit=False, provenance=self.provenance)
 
+    def require_acting(self, names: Iterable[str], rung: Rung) -> None:
+        """Check that fields that were asked for act at a rung.
+
+        Raises
+        ------
+        DeviceError
+            Naming the field that would be silently left out.
+        """
+        acting = None if rung == "digital" else self.at_rung(rung)
+        for name in names:
+            if name not in IMPERFECTIONS or name not in self.imperfections:
+                continue
+            if acting is None or name not in acting.imperfections:
+                able = [r for r in RUNGS[1:] if name in self.at_rung(r).imperfections]
+                raise DeviceError(
+                    f"{name} cannot act at rung {rung}: use rung {' or '.join(able)}"
+                )
+
     @property
     def imperfections(self) -> tuple[str, ...]:
         """Names of the fields that make this device differ from ideal."""
@@ -304,6 +322,11 @@ IMPERFECTIONS = (
     "readout_noise",
     "adc_bits",
 )
+
+
+def default_device(d_osc: int | None) -> str:
+    """Return the preset used when none is named."""
+    return "ring-65nm" if d_osc in (2, None) else "sphere-generic"
 
 
 def presets() -> tuple[str, ...]:

@@ -154,8 +154,9 @@ def _program_layer(device: Device, layer: Programming, draws: StaticDraws) -> Ch
     heads, length, d_osc = layer.anchors.shape
     queries = length if device.query_slots == "all" else 1
     slots = (heads, queries, length)
-    norm = np.linalg.norm(layer.anchors, axis=-1)
-    gain = offset = None
+    norm: FloatArray = np.linalg.norm(layer.anchors, axis=-1)
+    gain: FloatArray | None = None
+    offset: FloatArray | None = None
     if device.coupling_mismatch > 0:
         z = draws.normals(Stage.COUPLING_GAIN, math.prod(slots)).reshape(slots)
         gain = np.exp(device.coupling_mismatch * z)
@@ -177,7 +178,7 @@ def _realised_anchors(
     device: Device, anchors: FloatArray, norm: FloatArray, draws: StaticDraws
 ) -> FloatArray:
     heads, length, d_osc = anchors.shape
-    unit = anchors / np.where(norm > 0, norm, 1)[..., None]
+    unit: FloatArray = anchors / np.where(norm > 0, norm, 1)[..., None]
     if device.anchor_bits is not None:
         by_phase = device.has_phase(d_osc)
         unit = quantize_direction(unit, device.anchor_bits, by_phase=by_phase).values
@@ -185,8 +186,8 @@ def _realised_anchors(
         z = draws.normals(Stage.ANCHOR, heads * length, d_osc).reshape(unit.shape)
         unit = _turned(unit, device.anchor_mismatch * z)
     if device.anchor_gain_mismatch > 0:
-        z = draws.normals(Stage.ANCHOR_GAIN, heads * length).reshape(heads, length, 1)
-        unit = unit * np.exp(device.anchor_gain_mismatch * z)
+        one = draws.normals(Stage.ANCHOR_GAIN, heads * length).reshape(*norm.shape, 1)
+        unit = unit * np.exp(device.anchor_gain_mismatch * one)
     return unit
 
 

@@ -60,6 +60,9 @@ class Perturbation:
                 f"got {self.s}"
             )
 
+    def __str__(self) -> str:
+        return f"{self.kind}={self.s!r}"
+
     @classmethod
     def parse(cls, text: str) -> "Perturbation":
         """Read ``kind=s``, for example ``coupling=0.2``."""

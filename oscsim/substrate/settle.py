@@ -50,13 +50,13 @@ class Oscillators(NamedTuple):
         Frozen drive h (rad/s, or model units).
     detuning : FloatArray or None
         Shape (n,) on the circle, (n, d, d) otherwise; same unit as the field.
-    index : IntArray, shape (n,)
+    number : IntArray, shape (n,)
         Global numbers, from which every random draw follows.
     """
 
     field: FloatArray
     detuning: FloatArray | None
-    index: IntArray
+    number: IntArray
 
 
 def _settle_layer(
@@ -66,7 +66,7 @@ def _settle_layer(
     batch, heads, queries, n_anchors = drive.coupling.shape
     strength = _couplings_on_chip(drive, device, layer, tally)
     rate = 1.0 if device.coupling_max is None else device.coupling_max
-    fields = rate * np.matmul(strength, layer.anchors[:, :n_anchors])
+    fields: FloatArray = rate * np.matmul(strength, layer.anchors[:, :n_anchors])
     states = np.zeros_like(fields)
     carried = _Carried(batch, heads, fields.shape[-1])
     for slot in _time_slots(device, queries):
@@ -77,13 +77,13 @@ def _settle_layer(
             oscillator_numbers(drive, layer, here),
         )
         streams = _Streams.of(chip, drive.layer, repeat)
-        start = points_on_sphere(streams.start, these.index, fields.shape[-1])
+        start = points_on_sphere(streams.start, these.number, fields.shape[-1])
         if device.start == "previous":
             start = carried.after(here, start)
         final = evolve(these, start, device, streams.thermal)
         carried.keep(here, final)
         tally.record_settling(device, these.field, these.detuning, start)
-        states[here] = read_state(device, final, streams.readout, these.index, tally)
+        states[here] = read_state(device, final, streams.readout, these.number, tally)
     _count_work(drive, device, heads, fields.shape[-1], counts)
     return states
 
@@ -138,7 +138,8 @@ def oscillator_numbers(drive: Drive, layer: ChipLayer, here: Index) -> IntArray:
     """Return global oscillator numbers, free of batch position and padded length."""
     item, head, query = here
     heads, max_len = layer.anchor_norm.shape
-    return (drive.items[item] * heads + head) * max_len + query
+    numbers: IntArray = (drive.items[item] * heads + head) * max_len + query
+    return numbers
 
 
 def _couplings_on_chip(
@@ -147,7 +148,9 @@ def _couplings_on_chip(
     """Return the couplings as realised, in full scales (model units if none)."""
     _, _, queries, n_anchors = drive.coupling.shape
     exists = drive.connected[:, None]
-    wanted = drive.coupling * layer.anchor_norm[:, None, :n_anchors] * exists
+    wanted: FloatArray = (
+        drive.coupling * layer.anchor_norm[:, None, :n_anchors] * exists
+    )
     if device.time_unit == "s":
         wanted = wanted / layer.full_scale[:, None, None]
         loaded = quantize_unsigned(
@@ -203,11 +206,11 @@ def evolve(
     -------
     FloatArray, shape (n, d_osc)
     """
-    field, detuning, index = oscillators
+    field, detuning, number = oscillators
     time = device.settle_time
     if device.diffusion > 0:
         return sample_driven(
-            field, start, time, device.diffusion, thermal, index, omega=detuning
+            field, start, time, device.diffusion, thermal, number, omega=detuning
         )
     if detuning is None:
         return settle(field, start, time)

@@ -1,0 +1,135 @@
+"""What a run costs per token, beside the same task done digitally."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from oscsim.bridge.infer import Run
+from oscsim.energy.baselines import (
+    Shape,
+    digital_oscillator,
+    digital_oscillator_factored,
+    digital_softmax,
+)
+from oscsim.energy.components import Library
+from oscsim.energy.ledger import Ledger, Range, account
+from oscsim.energy.prices import Prices
+from oscsim.substrate.device import Device
+from oscsim.typing import IntArray
+
+SOFTMAX = "digital softmax attention"
+DIRECT = "same oscillator model, digital"
+FACTORED = "same oscillator model, digital, read-out factored"
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Joules and seconds per token of a run and of its rivals.
+
+    Attributes
+    ----------
+    substrate : Ledger
+        From the counts of the run.
+    rivals : mapping of str to Ledger
+        Closed-form counts on the same inputs, priced with the same draws.
+    latency_s : float
+        Time on the substrate per token (s).
+    pairing : str
+        Which nodes are priced together.
+    """
+
+    substrate: Ledger
+    rivals: Mapping[str, Ledger]
+    latency_s: float
+    pairing: str
+
+    def ratios(self) -> dict[str, Range]:
+        """Return the system total of the substrate over each rival's."""
+        return {
+            name: self.substrate.ratio(rival) for name, rival in self.rivals.items()
+        }
+
+
+def price(run: Run, library: Library | None = None) -> Cost | None:
+    """Price a run and its digital rivals with the same draws.
+
+    Parameters
+    ----------
+    run : Run
+        From `oscsim.bridge.infer.infer`.
+    library : Library, optional
+        Components; the bundled ones by default.
+
+    Returns
+    -------
+    Cost, or None
+        None where nothing has a price: no settling time, no energy section,
+        the digital rung, or a published perturbation.
+
+    Raises
+    ------
+    ComponentError
+        If a price is missing or used outside its range.
+    """
+    device = run.setting.acting_device
+    untimed = math.isinf(device.settle_time) or run.setting.rung == "digital"
+    if device.energy is None or untimed or run.setting.perturbation is not None:
+        return None
+    library = Library.load() if library is None else library
+    prices = Prices.of_device(device)
+    lengths = run.existing_lengths
+    shape = shape_of(run, lengths)
+    rivals = {SOFTMAX: digital_softmax(shape), DIRECT: digital_oscillator(shape)}
+    if shape.power == 1:
+        rivals[FACTORED] = digital_oscillator_factored(shape)
+    energy = device.energy
+    return Cost(
+        substrate=account(run.counts, prices, library),
+        rivals={name: account(c, prices, library) for name, c in rivals.items()},
+        latency_s=latency_per_token(device, lengths, run.checkpoint.config.n_layers),
+        pairing=(
+            f"oscillators at {energy.oscillator_node_nm} nm, "
+            f"digital logic at {energy.digital_node_nm} nm"
+        ),
+    )
+
+
+def shape_of(run: Run, lengths: IntArray) -> Shape:
+    """Return the sizes of a run's model for closed-form counts."""
+    config = run.checkpoint.config
+    return Shape(
+        n_layers=config.n_layers,
+        n_heads=config.n_heads,
+        d_model=config.d_model,
+        d_ff=config.d_ff,
+        d_osc=config.d_osc or 2,
+        lengths=[int(n) for n in lengths],
+        causal=config.causal,
+        coupling=config.coupling,
+        power=config.p,
+        n_outputs=config.n_outputs,
+        head_rows=len(lengths),
+    )
+
+
+def latency_per_token(device: Device, lengths: IntArray, n_layers: int) -> float:
+    """Return the time on the substrate per token (s).
+
+    Rows of couplings are written one after the other. With one oscillator per
+    query all settle and are read together, ``n write + settle + read`` for n
+    tokens; a single oscillator serves them in turn, ``n (write + settle +
+    read)``. Digital layers are not part of it.
+
+    Parameters
+    ----------
+    device : Device
+        Gives the three times.
+    lengths : IntArray, shape (items,)
+        Tokens of each item.
+    n_layers : int
+        Attention layers, one after the other.
+    """
+    settled = device.settle_time + device.read_time
+    n_tokens = int(lengths.sum())
+    rounds = len(lengths) if device.query_slots == "all" else n_tokens
+    return n_layers * (n_tokens * device.write_time + rounds * settled) / n_tokens

@@ -1,0 +1,176 @@
+"""The record of a run from which it can be repeated bit for bit."""
+
+import hashlib
+import platform
+import tomllib
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import tomli_w
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from oscsim.bridge.checkpoint import load_checkpoint
+from oscsim.bridge.datasets import read_sva
+from oscsim.bridge.infer import Progress, Run, infer
+from oscsim.errors import SpecError
+from oscsim.files import write_whole
+from oscsim.substrate.device import Device, Rung
+from oscsim.substrate.perturb import Perturbation
+
+LIBRARIES = ("oscsim", "numpy", "scipy", "numba")
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+class Manifest(BaseModel):
+    """Everything that determines a run, and the digest of its outputs.
+
+    Attributes
+    ----------
+    checkpoint, data : str
+        Absolute paths.
+    config : dict
+        Fields that were given beside the checkpoint file.
+    checkpoint_sha256, data_sha256 : str
+        Digests of the files.
+    device : dict
+        The whole device description.
+    chips_done : int
+        Chips that the digest covers; fewer than ``chips`` if interrupted.
+    logits_sha256 : str
+        Digest of the logits of the substrate, float64, in the order chip,
+        repeat, item.
+    versions : dict of str to str
+        Python and libraries.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    checkpoint: str
+    checkpoint_sha256: Sha256
+    config: dict[str, Any] = Field(default_factory=dict)
+    data: str
+    data_sha256: Sha256
+    rung: Rung
+    chips: int
+    chips_done: int
+    repeats: int
+    seed: int
+    perturb: str | None = None
+    logits_sha256: Sha256
+    versions: dict[str, str]
+    device: dict[str, Any]
+
+    @classmethod
+    def of(cls, run: Run) -> "Manifest":
+        """Return the record of a run."""
+        setting = run.setting
+        perturbation = setting.perturbation
+        return cls(
+            checkpoint=str(run.checkpoint.path.resolve()),
+            checkpoint_sha256=run.checkpoint.sha256,
+            config=dict(run.checkpoint.given),
+            data=str(Path(run.data.path).resolve()),
+            data_sha256=run.data.sha256,
+            rung=setting.rung,
+            chips=run.chips_asked,
+            chips_done=len(run.logits),
+            repeats=run.logits.shape[1],
+            seed=setting.seed,
+            perturb=None if perturbation is None else str(perturbation),
+            logits_sha256=digest(run),
+            versions=_versions(),
+            device=setting.device.model_dump(mode="python", exclude_none=True),
+        )
+
+    @classmethod
+    def load(cls, path: Path) -> "Manifest":
+        """Read ``run.toml``.
+
+        Raises
+        ------
+        SpecError
+            If the file is missing or not the record of a run.
+        """
+        if path.is_dir():
+            path = path / "run.toml"
+        try:
+            content = tomllib.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise SpecError(f"there is no run record {path}") from None
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise SpecError(f"{path} is not a run record: {error}") from None
+        try:
+            return cls(**content)
+        except ValidationError as error:
+            detail = error.errors()[0]
+            where = ".".join(str(part) for part in detail["loc"])
+            raise SpecError(
+                f"{path} is not a run record: {where}: {detail['msg']}"
+            ) from None
+
+    def save(self, path: Path) -> None:
+        """Write the record as TOML, whole or not at all."""
+        content = self.model_dump(mode="python", exclude_none=True)
+        write_whole(path, tomli_w.dumps(content).encode())
+
+
+def digest(run: Run) -> str:
+    """Return the SHA-256 of a run's logits."""
+    return hashlib.sha256(np.ascontiguousarray(run.logits).tobytes()).hexdigest()
+
+
+def rerun(
+    manifest: Manifest,
+    *,
+    n_threads: int | None = None,
+    progress: Progress | None = None,
+) -> Run:
+    """Repeat a recorded run.
+
+    Raises
+    ------
+    SpecError
+        If the checkpoint or the data are not the recorded ones.
+    """
+    checkpoint = load_checkpoint(manifest.checkpoint, manifest.config or None)
+    _require_same("checkpoint", manifest.checkpoint_sha256, checkpoint.sha256)
+    data = read_sva(manifest.data, checkpoint.config)
+    _require_same("data", manifest.data_sha256, data.sha256)
+    perturb = manifest.perturb
+    return infer(
+        checkpoint,
+        data,
+        device=Device.parse(manifest.device, where="recorded device"),
+        rung=manifest.rung,
+        chips=manifest.chips_done,
+        repeats=manifest.repeats,
+        seed=manifest.seed,
+        perturbation=None if perturb is None else Perturbation.parse(perturb),
+        n_threads=n_threads,
+        progress=progress,
+    )
+
+
+def changed_versions(manifest: Manifest) -> list[str]:
+    """Return the libraries whose version differs from the recorded one."""
+    now = _versions()
+    return [
+        f"{name} {then} -> {now.get(name, 'none')}"
+        for name, then in manifest.versions.items()
+        if now.get(name) != then
+    ]
+
+
+def _require_same(what: str, recorded: str, found: str) -> None:
+    if recorded != found:
+        raise SpecError(
+            f"the {what} is not the recorded one: sha256 {found[:12]}..., "
+            f"recorded {recorded[:12]}..."
+        )
+
+
+def _versions() -> dict[str, str]:
+    libraries = {name: version(name) for name in LIBRARIES}
+    return {"python": platform.python_version()} | libraries

@@ -1,0 +1,89 @@
+"""Attention of one sentence, digital and on a chip."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from oscsim.bridge.calibrate import calibrate
+from oscsim.bridge.infer import Run
+from oscsim.bridge.passes import blocks, in_float64, one_blas_thread
+from oscsim.models.fixed_query import Pass, forward
+from oscsim.substrate.mismatch import program
+from oscsim.substrate.settle import settle_on
+from oscsim.substrate.tally import SettleTally
+from oscsim.typing import FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class AttentionMaps:
+    """What one sentence attends to.
+
+    Attributes
+    ----------
+    words : tuple of str
+        Tokens of the sentence, marks included.
+    digital, chip : FloatArray, shape (layers, heads, n, n)
+        Attention a_ij; row = query i, column = anchor j. On the chip: its
+        first repeat.
+    """
+
+    words: tuple[str, ...]
+    digital: FloatArray
+    chip: FloatArray
+
+
+def attention_maps(run: Run, item: int) -> AttentionMaps | None:
+    """Return the attention of one item of a run on its chip 0.
+
+    Parameters
+    ----------
+    run : Run
+        A run on a device.
+    item : int
+        Number of the sentence in the data.
+
+    Returns
+    -------
+    AttentionMaps, or None
+        None for the digital rung and for published perturbations.
+    """
+    setting, config = run.setting, run.checkpoint.config
+    if setting.rung == "digital" or setting.perturbation is not None:
+        return None
+    weights = in_float64(run.checkpoint.weights)
+    layers = calibrate(run.checkpoint, weights, run.data.ids).layers
+    chip = program(setting.acting_device, layers, seed=setting.seed, chip=0)
+    parts = blocks(run.data.ids, run.data.positions, config.padding_idx or 0)
+    block = next(part for part in parts if item in part.items)
+    row = int(np.flatnonzero(block.items == item)[0])
+    n = int(run.data.lengths[item])
+    pictures = []
+    with one_blas_thread():
+        for one_pass in (
+            Pass(attention=[]),
+            Pass(settle_on(chip, 0, SettleTally()), attention=[]),
+        ):
+            forward(
+                weights,
+                config,
+                block.ids,
+                positions=block.positions,
+                items=block.items,
+                run=one_pass,
+            )
+            kept = [a[row, :, :n, :n] for a in one_pass.attention or []]
+            pictures.append(np.stack(kept))
+    words = config.vocabulary or ()
+    ids = run.data.ids[item, :n]
+    return AttentionMaps(
+        words=tuple(words[i] if words else str(i) for i in ids),
+        digital=pictures[0],
+        chip=pictures[1],
+    )
+
+
+def telling_item(run: Run) -> int:
+    """Return a hard sentence whose decision is right digitally, if there is one."""
+    right = (run.digital > 0) == (run.data.labels == 1)
+    wanted = np.flatnonzero(run.data.hard & right)
+    return int(wanted[0]) if len(wanted) else 0

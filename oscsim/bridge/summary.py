@@ -1,0 +1,118 @@
+"""The machine-readable result of a run; scripts rely on these names."""
+
+from typing import Any
+
+from oscsim.bridge.compare import Comparison
+from oscsim.bridge.cost import Cost
+from oscsim.bridge.infer import Run
+from oscsim.bridge.scope import modelled, remarks
+
+
+def summary(run: Run, comparison: Comparison, cost: Cost | None) -> dict[str, Any]:
+    """Return a run as plain data, ready for JSON.
+
+    Parameters
+    ----------
+    run : Run
+        What was run.
+    comparison : Comparison
+        The run beside the digital model.
+    cost : Cost or None
+        Joules and seconds; None gives nulls.
+
+    Returns
+    -------
+    dict
+        Accuracies are fractions 0..1, energies joules, times seconds.
+    """
+    setting = run.setting
+    on, off = modelled(setting)
+    tally = comparison.tally
+    chips, repeats = run.logits.shape[:2]
+    return {
+        "checkpoint": run.checkpoint.name,
+        "family": run.checkpoint.config.family,
+        "device": setting.device.name,
+        "rung": setting.rung,
+        "seed": setting.seed,
+        "perturbation": (
+            None if setting.perturbation is None else str(setting.perturbation)
+        ),
+        "metric": comparison.metric,
+        "n_items": comparison.n_items,
+        "n_tokens": int(run.existing_lengths.sum()),
+        "chips": chips,
+        "repeats": repeats,
+        "digital": comparison.digital,
+        "substrate": comparison.substrate,
+        "ci95": None if comparison.ci95 is None else list(comparison.ci95),
+        "per_chip": [float(value) for value in comparison.per_chip],
+        "digital_all": comparison.digital_all,
+        "substrate_all": comparison.substrate_all,
+        "agreement": comparison.agreement,
+        "max_abs_error": comparison.max_abs_error,
+        "oscillators": tally.oscillators,
+        "unsettled": tally.unsettled,
+        "unlocked": tally.unlocked,
+        "strongly_driven": tally.strongly_driven,
+        "couplings": tally.couplings,
+        "couplings_clipped": tally.clipped,
+        "couplings_zeroed": tally.zeroed,
+        "readout_clipped": tally.adc_clipped,
+        "energy_j_per_token": _energy(cost),
+        "rivals_j_per_token": _rivals(cost),
+        "latency_s_per_token": None if cost is None else cost.latency_s,
+        "nodes": None if cost is None else cost.pairing,
+        "modelled": on,
+        "not_modelled": off,
+        "warnings": warnings_of(run, cost),
+    }
+
+
+def warnings_of(run: Run, cost: Cost | None) -> list[str]:
+    """Return everything that a reader of a run must know before its numbers."""
+    found = list(run.warnings)
+    found += remarks(run.setting, *run.logits.shape[:2])
+    if run.interrupted:
+        found.append(f"interrupted after {len(run.logits)} of {run.chips_asked} chips")
+    if len(run.logits) == 1:
+        found.append("one chip gives no interval over chips")
+    if cost is None:
+        found.append(
+            "no energy or latency: nothing at this rung and device has a price"
+        )
+    else:
+        found += [*cost.substrate.notes]
+        if cost.substrate.banner:
+            found.append(cost.substrate.banner)
+    return found
+
+
+def _energy(cost: Cost | None) -> dict[str, float | None]:
+    if cost is None:
+        return dict.fromkeys(("p10", "p50", "p90", "core", "converters", "system"))
+    ledger = cost.substrate
+    low, middle, high = ledger.range_j("system")
+    return {
+        "p10": low,
+        "p50": middle,
+        "p90": high,
+        "core": ledger.per_token_j("core"),
+        "converters": ledger.per_token_j("converters"),
+        "system": ledger.per_token_j("system"),
+    }
+
+
+def _rivals(cost: Cost | None) -> dict[str, dict[str, float]]:
+    if cost is None:
+        return {}
+    ratios = cost.ratios()
+    return {
+        name: {
+            **dict(zip(("p10", "p50", "p90"), ledger.range_j("system"), strict=True)),
+            "substrate_over_rival_p10": ratios[name].p10,
+            "substrate_over_rival_p50": ratios[name].p50,
+            "substrate_over_rival_p90": ratios[name].p90,
+        }
+        for name, ledger in cost.rivals.items()
+    }

@@ -1,0 +1,393 @@
+"""The command line: one sentence for a wrong request, never a traceback."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from oscsim import __version__
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from oscsim.bridge.checkpoint import Checkpoint
+    from oscsim.bridge.datasets import TokenSet
+    from oscsim.bridge.infer import Run
+    from oscsim.substrate.device import Device
+
+WORK_FAILED, WRONG_REQUEST, INTERRUPTED = 1, 2, 130
+
+app = typer.Typer(
+    name="oscsim",
+    help="Trained oscillator networks on real, imperfect oscillators.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+CheckpointPath = Annotated[
+    str,
+    typer.Argument(
+        metavar="CKPT", help="Checkpoint: a folder, a .safetensors or a .pt file."
+    ),
+]
+ConfigText = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--config",
+        metavar="NAME=VALUE",
+        help="What a bare file does not say, e.g. n_heads=1; repeatable.",
+    ),
+]
+DataPath = Annotated[
+    str | None,
+    typer.Option("--data", help="Sentences as JSON lines; the bundled ones if absent."),
+]
+DeviceName = Annotated[
+    str | None,
+    typer.Option(
+        "--device",
+        help="Preset or .toml file; ring-65nm for d_osc 2, otherwise sphere-generic.",
+    ),
+]
+Changes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="Change one number of the device, e.g. weight_bits=4; repeatable.",
+    ),
+]
+Seed = Annotated[int, typer.Option("--seed", help="Seed of every random draw.")]
+Threads = Annotated[
+    int | None, typer.Option("--threads", help="Threads; results do not depend on it.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and exit with its code."""
+    sys.exit(run(arguments))
+
+
+def run(arguments: list[str] | None = None) -> int:
+    """Run the command line and return its exit code.
+
+    0 done, 1 the work failed, 2 the request was wrong, 130 interrupted.
+    """
+    from oscsim.errors import IntegrationError, OscsimError
+
+    try:
+        code = app(arguments, standalone_mode=False)
+    except IntegrationError as error:
+        return _complain(str(error), WORK_FAILED)
+    except OscsimError as error:
+        return _complain(str(error), WRONG_REQUEST)
+    except (KeyboardInterrupt, typer.Abort):
+        return _complain("interrupted: nothing was finished", INTERRUPTED)
+    except Exception as error:
+        # typer's own class for a wrong command line is not public
+        sentence = getattr(error, "format_message", None)
+        if sentence is None:
+            raise
+        return _complain(sentence(), WRONG_REQUEST)
+    return code if isinstance(code, int) else 0
+
+
+@app.callback(invoke_without_command=True)
+def _options(
+    version: Annotated[bool, typer.Option("--version", help="Print it.")] = False,
+) -> None:
+    if version:
+        typer.echo(f"oscsim {__version__}")
+        raise typer.Exit
+
+
+@app.command()
+def infer(
+    checkpoint: CheckpointPath,
+    data: DataPath = None,
+    device: DeviceName = None,
+    rung: Annotated[
+        str, typer.Option("--rung", help="digital, ideal, finite, noisy or device.")
+    ] = "device",
+    chips: Annotated[int, typer.Option("--chips", help="Static draws.")] = 8,
+    repeats: Annotated[
+        int, typer.Option("--repeats", help="Dynamic draws on each chip.")
+    ] = 4,
+    perturb: Annotated[
+        str | None,
+        typer.Option(
+            "--perturb",
+            metavar="KIND=S",
+            help="Published perturbation: coupling, state or frequency.",
+        ),
+    ] = None,
+    changes: Changes = None,
+    config: ConfigText = None,
+    seed: Seed = 0,
+    threads: Threads = None,
+    out: Annotated[
+        str | None, typer.Option("--out", help="Folder for run.toml and report.html.")
+    ] = None,
+    as_json: AsJson = False,
+) -> int:
+    """Run a checkpoint on chips of a device, beside the digital model."""
+    from oscsim.bridge.infer import infer as run_on_chips
+    from oscsim.substrate.perturb import Perturbation
+
+    model, sentences = _model_and_data(checkpoint, data, config)
+    perturbation = None if perturb is None else Perturbation.parse(perturb)
+    if perturbation is not None:
+        device, rung = device or "ideal", "ideal" if rung == "device" else rung
+    hardware = _device(device, changes, rung, model)
+    name = out or f"runs/{model.name}-{hardware.name}-{rung}-s{seed}"
+    folder = _writable(Path(name))
+    with _progress("chips", as_json) as tick:
+        result = run_on_chips(
+            model,
+            sentences,
+            device=hardware,
+            rung=rung,  # type: ignore[arg-type]
+            chips=chips,
+            repeats=repeats,
+            seed=seed,
+            perturbation=perturbation,
+            n_threads=threads,
+            progress=tick,
+        )
+    return _deliver(result, folder, as_json)
+
+
+@app.command()
+def ladder(
+    checkpoint: CheckpointPath,
+    data: DataPath = None,
+    device: DeviceName = None,
+    chips: Annotated[int, typer.Option("--chips", help="Static draws.")] = 4,
+    repeats: Annotated[
+        int, typer.Option("--repeats", help="Dynamic draws on each chip.")
+    ] = 2,
+    changes: Changes = None,
+    config: ConfigText = None,
+    seed: Seed = 0,
+    threads: Threads = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run every rung from digital to the whole chip, one table."""
+    from oscsim.report.terminal import print_ladder
+    from oscsim.study.ladder import ladder as climb
+
+    model, sentences = _model_and_data(checkpoint, data, config)
+    hardware = _device(device, changes, "device", model)
+    with _progress("rungs", as_json) as tick:
+        result = climb(
+            model,
+            sentences,
+            device=hardware,
+            chips=chips,
+            repeats=repeats,
+            seed=seed,
+            n_threads=threads,
+            progress=tick,
+        )
+    if as_json:
+        _print_json(result.to_dict(model.name))
+    else:
+        print_ladder(_console(), result)
+
+
+@app.command()
+def rerun(
+    record: Annotated[str, typer.Argument(metavar="RUN.TOML", help="Record of a run.")],
+    out: Annotated[
+        str | None, typer.Option("--out", help="Folder for the repeated run.")
+    ] = None,
+    threads: Threads = None,
+    as_json: AsJson = False,
+) -> int:
+    """Repeat a recorded run and check that it gives the same bits."""
+    from oscsim.bridge import manifest
+
+    recorded = manifest.Manifest.load(Path(record))
+    folder = None if out is None else _writable(Path(out))
+    with _progress("chips", as_json) as tick:
+        result = manifest.rerun(recorded, n_threads=threads, progress=tick)
+    found = manifest.digest(result)
+    same = found == recorded.logits_sha256
+    if folder is not None:
+        _deliver(result, folder, as_json, show=False)
+    changed = manifest.changed_versions(recorded)
+    if as_json:
+        report = {"identical": same, "logits_sha256": found}
+        _print_json(report | {"changed_versions": changed})
+    elif same:
+        typer.echo(f"identical: {result.logits.size} logits, sha256 {found}")
+    if not same:
+        why = "; ".join(changed) or "same versions: another kind of CPU?"
+        return _complain(f"the run differs from its record ({why})", WORK_FAILED)
+    return 0
+
+
+@app.command()
+def inspect(
+    checkpoint: CheckpointPath, config: ConfigText = None, as_json: AsJson = False
+) -> None:
+    """Say what a checkpoint is and what had to be assumed."""
+    from oscsim.bridge.checkpoint import load_checkpoint
+    from oscsim.report.terminal import print_checkpoint
+
+    model = load_checkpoint(checkpoint, _assignments(config, "--config") or None)
+    if as_json:
+        _print_json(model.describe())
+    else:
+        print_checkpoint(_console(), model)
+
+
+@app.command()
+def devices(
+    name: Annotated[
+        str | None, typer.Argument(help="One device, with every source.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the device presets and where their numbers come from."""
+    from oscsim.report.terminal import print_device, print_devices
+    from oscsim.substrate.device import Device, presets
+
+    found = [Device.load(one) for one in ([name] if name else presets())]
+    if as_json:
+        content = [device.model_dump(mode="json") for device in found]
+        _print_json(content[0] if name else content)
+    elif name:
+        print_device(_console(), found[0])
+    else:
+        print_devices(_console(), found)
+
+
+def _model_and_data(
+    path: str, data: str | None, config: list[str] | None
+) -> "tuple[Checkpoint, TokenSet]":
+    from oscsim.bridge.checkpoint import load_checkpoint
+    from oscsim.bridge.datasets import bundled_data, read_sva
+
+    model = load_checkpoint(path, _assignments(config, "--config") or None)
+    source = bundled_data(model.config) if data is None else data
+    return model, read_sva(source, model.config)
+
+
+def _device(
+    name: str | None, changes: list[str] | None, rung: str, model: "Checkpoint"
+) -> "Device":
+    from oscsim.errors import SpecError
+    from oscsim.substrate.device import RUNGS, Device, default_device
+
+    if rung not in RUNGS:
+        raise SpecError(f"unknown rung {rung!r}: one of {', '.join(RUNGS)}")
+    fields = _assignments(changes, "--set")
+    device = Device.load(name or default_device(model.config.d_osc)).changed(**fields)
+    device.require_acting(fields, rung)
+    return device
+
+
+def _assignments(texts: list[str] | None, option: str) -> dict[str, Any]:
+    """Read NAME=VALUE pairs; a value is TOML, ``none``, or else plain text."""
+    import tomllib
+
+    from oscsim.errors import SpecError
+
+    fields: dict[str, Any] = {}
+    for text in texts or []:
+        name, equals, value = text.partition("=")
+        if not (equals and name):
+            raise SpecError(f"{option} takes NAME=VALUE, got {text!r}")
+        if value.lower() == "none":
+            fields[name] = None
+            continue
+        try:
+            fields[name] = tomllib.loads(f"value = {value}")["value"]
+        except tomllib.TOMLDecodeError:
+            fields[name] = value
+    return fields
+
+
+def _writable(folder: Path) -> Path:
+    """Check before the work that its results can be written."""
+    from oscsim.files import write_whole
+
+    probe = folder / ".writable"
+    write_whole(probe, b"")
+    probe.unlink()
+    return folder
+
+
+def _deliver(result: "Run", folder: Path, as_json: bool, *, show: bool = True) -> int:
+    """Write the record and the report of a run, and print it."""
+    from oscsim.bridge.compare import compare
+    from oscsim.bridge.cost import price
+    from oscsim.bridge.manifest import Manifest
+    from oscsim.bridge.maps import attention_maps, telling_item
+    from oscsim.bridge.scope import modelled
+    from oscsim.bridge.summary import summary, warnings_of
+    from oscsim.report.page import Report, write_page
+    from oscsim.report.terminal import print_run
+
+    comparison, cost = compare(result), price(result)
+    record = Manifest.of(result)
+    record.save(folder / "run.toml")
+    on, off = modelled(result.setting)
+    write_page(
+        folder / "report.html",
+        Report(
+            run=result,
+            comparison=comparison,
+            cost=cost,
+            maps=attention_maps(result, telling_item(result)),
+            modelled=on,
+            not_modelled=off,
+            remarks=tuple(warnings_of(result, cost)),
+            manifest=record,
+        ),
+    )
+    if show and as_json:
+        _print_json(summary(result, comparison, cost))
+    elif show:
+        print_run(_console(), result, comparison, cost)
+        typer.echo(f"report: {folder / 'report.html'}")
+    if result.interrupted:
+        done, asked = len(result.logits), result.chips_asked
+        return _complain(f"interrupted after {done} of {asked} chips", INTERRUPTED)
+    return 0
+
+
+def _console() -> "Console":
+    from rich.console import Console
+
+    return Console(width=None if sys.stdout.isatty() else 120)
+
+
+@contextmanager
+def _progress(what: str, quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
+    """Show a bar on a terminal and nothing in a pipe."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def _print_json(content: Any) -> None:
+    typer.echo(json.dumps(content, indent=2, allow_nan=False))
+
+
+def _complain(sentence: str, code: int) -> int:
+    typer.echo(f"oscsim: {' '.join(sentence.split())}", err=True)
+    return code

@@ -1,0 +1,151 @@
+"""The ladder: the same checkpoint and inputs at rising fidelity."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from oscsim.bridge.checkpoint import Checkpoint
+from oscsim.bridge.compare import Comparison, compare
+from oscsim.bridge.datasets import TokenSet
+from oscsim.bridge.infer import Progress, Run, infer
+from oscsim.substrate.device import RUNGS, Device, Rung
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One rung and its deviation from the rung below.
+
+    Attributes
+    ----------
+    rung : str
+        Name of the rung.
+    comparison : Comparison
+        Against the digital model.
+    decisions_changed : float
+        Fraction of decisions that differ from the rung below, item by item on
+        the same chip and repeat; 0 for the first rung.
+    rms_change : float
+        Root mean square change of the logit from the rung below.
+    """
+
+    rung: Rung
+    comparison: Comparison
+    decisions_changed: float
+    rms_change: float
+
+
+@dataclass(frozen=True, eq=False)
+class Ladder:
+    """All rungs of one checkpoint on one device.
+
+    Attributes
+    ----------
+    steps : tuple of Step
+        From the digital model to the whole chip.
+    device : Device
+        The hardware.
+    chips, repeats, seed : int
+        What every rung was run with.
+    """
+
+    steps: tuple[Step, ...]
+    device: Device
+    chips: int
+    repeats: int
+    seed: int
+
+    def to_dict(self, checkpoint: str) -> dict[str, Any]:
+        """Return the ladder as plain data, ready for JSON."""
+        return {
+            "checkpoint": checkpoint,
+            "device": self.device.name,
+            "chips": self.chips,
+            "repeats": self.repeats,
+            "seed": self.seed,
+            "rungs": [
+                {
+                    "rung": step.rung,
+                    "metric": step.comparison.metric,
+                    "substrate": step.comparison.substrate,
+                    "ci95": step.comparison.ci95,
+                    "agreement": step.comparison.agreement,
+                    "max_abs_error": step.comparison.max_abs_error,
+                    "decisions_changed": step.decisions_changed,
+                    "rms_change": step.rms_change,
+                    "unsettled": step.comparison.tally.unsettled,
+                    "oscillators": step.comparison.tally.oscillators,
+                }
+                for step in self.steps
+            ],
+        }
+
+
+def ladder(
+    checkpoint: Checkpoint,
+    data: TokenSet,
+    *,
+    device: Device,
+    chips: int = 4,
+    repeats: int = 2,
+    seed: int = 0,
+    n_threads: int | None = None,
+    progress: Progress | None = None,
+) -> Ladder:
+    """Run every rung on the same chips and report what each one adds.
+
+    Random numbers are shared between rungs, so that differences are paired:
+    the same starts at ``finite``, ``noisy`` and ``device``.
+
+    Parameters
+    ----------
+    checkpoint : Checkpoint
+        An oscillator model; a softmax twin has only the first rung.
+    data : TokenSet
+        Inputs and labels.
+    device : Device
+        The hardware.
+    chips, repeats, seed : int
+        As in `oscsim.bridge.infer.infer`.
+    n_threads : int, optional
+        Threads; the result does not depend on it.
+    progress : callable, optional
+        Called with (rungs done, rungs).
+
+    Returns
+    -------
+    Ladder
+
+    Raises
+    ------
+    SpecError, DeviceError
+        As `oscsim.bridge.infer.infer`.
+    """
+    steps: list[Step] = []
+    below: Run | None = None
+    for number, rung in enumerate(RUNGS):
+        if progress is not None:
+            progress(number, len(RUNGS))
+        run = infer(
+            checkpoint,
+            data,
+            device=device,
+            rung=rung,
+            chips=chips,
+            repeats=repeats,
+            seed=seed,
+            n_threads=n_threads,
+        )
+        lower = run.logits if below is None else below.logits
+        steps.append(
+            Step(
+                rung=rung,
+                comparison=compare(run),
+                decisions_changed=float(np.mean((run.logits > 0) != (lower > 0))),
+                rms_change=float(np.sqrt(np.mean((run.logits - lower) ** 2))),
+            )
+        )
+        below = run
+    if progress is not None:
+        progress(len(RUNGS), len(RUNGS))
+    return Ladder(tuple(steps), device, chips, repeats, seed)
