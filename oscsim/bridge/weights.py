@@ -84,7 +84,7 @@ def read_weights(path: Path) -> WeightFile:
             f"{path}: a checkpoint is a folder, a .safetensors, a .pt or a .pth file"
         )
     raw, notes = readers[path.suffix](data, path)
-    names = _strip_all(raw, path)
+    names = _strip_all(sorted(raw), path)
     ignored = tuple(sorted(name for name in names if _HARMLESS.search(name)))
     kept = {
         name: _as_float(raw[stored], name, path)

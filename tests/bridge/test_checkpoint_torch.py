@@ -80,7 +80,7 @@ def test_an_averaged_model_beside_its_own_is_ambiguous(tmp_path: Path) -> None:
         for name, value in state().items()
     }
     message = (
-        "'online_model.embedding.weight' and 'ema_model.embedding.weight' are both"
+        "'ema_model.embedding.weight' and 'online_model.embedding.weight' are both"
     )
     refused(saved(tmp_path / "m.pt", both), message)
 
