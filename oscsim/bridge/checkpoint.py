@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pydantic import ValidationError
@@ -15,7 +15,10 @@ from oscsim.bridge.importers import complete_config, refuse_other_models
 from oscsim.bridge.weights import read_weights
 from oscsim.errors import CheckpointError
 from oscsim.models.config import FixedQueryConfig, tensor_shapes
-from oscsim.typing import FloatArray
+from oscsim.typing import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from oscsim.substrate.device import Device, Rung
 
 _CONFIG, _WEIGHTS = "config.json", "model.safetensors"
 _FIELDS = tuple(FixedQueryConfig.model_fields)
@@ -53,6 +56,21 @@ class Checkpoint:
     warnings: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
     given: Mapping[str, Any] = field(default_factory=dict)
+
+    def logits(
+        self,
+        inputs: IntArray,
+        rung: "Rung" = "digital",
+        device: "Device | None" = None,
+        seed: int = 0,
+        positions: IntArray | None = None,
+    ) -> FloatArray:
+        """Return raw outputs; see `oscsim.bridge.outputs.logits`."""
+        from oscsim.bridge.outputs import logits  # noqa: PLC0415
+
+        return logits(
+            self, inputs, rung=rung, device=device, seed=seed, positions=positions
+        )
 
     def describe(self) -> dict[str, Any]:
         """Return what the checkpoint is, ready for JSON.

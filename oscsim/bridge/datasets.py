@@ -46,7 +46,8 @@ class TokenSet:
     Attributes
     ----------
     ids : IntArray, shape (n, T), int32
-        ``<BOS>``, the sentence, ``<EOS>``, then padding; T is the longest.
+        ``<BOS>``, the sentence, ``<EOS>``, then padding; T is the longest,
+        or the trained length if padded positions enter the read-out.
     lengths : IntArray, shape (n,)
         Ids of each row that are not padding.
     positions : IntArray, shape (n,)
@@ -176,7 +177,7 @@ def parse_sva(data: bytes, config: FixedQueryConfig, *, source: str) -> TokenSet
         raise DataError(f"{source} holds no sentences")
     lengths = np.array([len(row.ids) for row in rows], dtype=np.int64)
     return TokenSet(
-        ids=_pad([row.ids for row in rows], lengths, config.padding_idx, source),
+        ids=_pad([row.ids for row in rows], lengths, config, source),
         lengths=lengths,
         positions=np.array([row.position for row in rows], dtype=np.int64),
         labels=np.array([row.label for row in rows], dtype=np.int64),
@@ -258,14 +259,19 @@ def _words(tokens: Any, vocabulary: dict[str, int], where: str) -> tuple[str, ..
 
 
 def _pad(
-    rows: list[list[int]], lengths: IntArray, padding: int | None, source: str
+    rows: list[list[int]], lengths: IntArray, config: FixedQueryConfig, source: str
 ) -> IntArray:
+    """Pad to the longest; to the trained length where padding is read out."""
+    padding = config.padding_idx
     if padding is None and lengths.min() != lengths.max():
         raise DataError(
             f"{source} has sentences of {lengths.min()} to {lengths.max()} ids, but "
             "the checkpoint has no padding_idx: give sentences of one length"
         )
-    ids = np.full((len(rows), lengths.max()), padding or 0, dtype=np.int32)
+    n_time = int(lengths.max())
+    if padding is not None and not config.mask_readout:
+        n_time = max(n_time, config.trained_length or 0)
+    ids = np.full((len(rows), n_time), padding or 0, dtype=np.int32)
     for row, out in zip(rows, ids, strict=True):
         out[: len(row)] = row
     return ids

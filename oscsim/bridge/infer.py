@@ -11,7 +11,7 @@ import numpy as np
 
 from oscsim.bridge.calibrate import calibrate
 from oscsim.bridge.checkpoint import Checkpoint
-from oscsim.bridge.datasets import TokenSet
+from oscsim.bridge.datasets import TokenSet, bundled_data, read_sva
 from oscsim.bridge.passes import (
     Outcome,
     blocks,
@@ -23,7 +23,7 @@ from oscsim.bridge.passes import (
 from oscsim.counts import Counts
 from oscsim.errors import SpecError
 from oscsim.models.fixed_query import Pass
-from oscsim.substrate.device import RUNGS, Device, Rung
+from oscsim.substrate.device import RUNGS, Device, Rung, default_device
 from oscsim.substrate.mismatch import Programming, program
 from oscsim.substrate.perturb import Perturbation, settle_perturbed
 from oscsim.substrate.settle import settle_on
@@ -150,9 +150,9 @@ class Run:
 
 def infer(
     checkpoint: Checkpoint,
-    data: TokenSet,
+    data: TokenSet | None = None,
     *,
-    device: Device,
+    device: Device | None = None,
     rung: Rung = "device",
     chips: int = 8,
     repeats: int = 4,
@@ -167,10 +167,10 @@ def infer(
     ----------
     checkpoint : Checkpoint
         A trained fixed-query model.
-    data : TokenSet
-        Inputs and labels.
-    device : Device
-        The hardware.
+    data : TokenSet, optional
+        Inputs and labels; the bundled evaluation set by default.
+    device : Device, optional
+        The hardware; the default preset for the checkpoint's d_osc.
     rung : {"digital", "ideal", "finite", "noisy", "device"}
         Which of its imperfections act. ``"digital"`` runs once: it has
         neither chips nor repeats.
@@ -201,28 +201,19 @@ def infer(
     KeyboardInterrupt
         If interrupted before the first chip was done.
     """
+    if device is None:
+        device = Device.load(default_device(checkpoint.config.d_osc))
+    if data is None:
+        data = read_sva(bundled_data(checkpoint.config), checkpoint.config)
     setting = Setting(device, rung, seed, perturbation)
     setting.require(checkpoint)
-    for name, value in (("chips", chips), ("repeats", repeats)):
-        if value < 1:
-            raise SpecError(f"{name} must be at least 1, got {value}")
-    if rung == "digital":
-        chips = repeats = 1
+    _require_decision(checkpoint)
+    chips, repeats = _checked_draws(rung, chips, repeats)
     engine = Engine(checkpoint, data.ids, data.positions, n_threads)
     calibration = calibrate(checkpoint, engine.weights, data.ids)
-    done: list[ChipOutcome] = []
     with engine.running():
         digital = engine.run(Pass)
-        try:
-            for chip in range(chips):
-                if progress is not None:
-                    progress(chip, chips)
-                done.append(engine.on_chip(setting, calibration.layers, chip, repeats))
-        except KeyboardInterrupt:
-            if not done:
-                raise
-    if progress is not None:
-        progress(len(done), chips)
+        done = engine.on_chips(setting, calibration.layers, chips, repeats, progress)
     return Run(
         checkpoint=checkpoint,
         data=data,
@@ -235,6 +226,22 @@ def infer(
         chips_asked=chips,
         warnings=checkpoint.warnings + calibration.warnings,
     )
+
+
+def _require_decision(checkpoint: Checkpoint) -> None:
+    n_outputs = checkpoint.config.n_outputs
+    if n_outputs != 1:
+        raise SpecError(
+            f"{checkpoint.name} has {n_outputs} outputs: only checkpoints with one "
+            "logit are compared by their decisions; use Checkpoint.logits"
+        )
+
+
+def _checked_draws(rung: Rung, chips: int, repeats: int) -> tuple[int, int]:
+    for name, value in (("chips", chips), ("repeats", repeats)):
+        if not 1 <= value < SEED_END:
+            raise SpecError(f"{name} must be at least 1, got {value}")
+    return (1, 1) if rung == "digital" else (chips, repeats)
 
 
 class ChipOutcome(NamedTuple):
@@ -276,6 +283,27 @@ class Engine:
         if self.pool is None:
             raise RuntimeError("the engine is not running: use it inside running()")
         return run_blocks(self.weights, self.config, self.parts, make_pass, self.pool)
+
+    def on_chips(
+        self,
+        setting: Setting,
+        layers: Sequence[Programming],
+        chips: int,
+        repeats: int,
+        progress: Progress | None,
+    ) -> list[ChipOutcome]:
+        """Return the outputs of all chips, or of those done before Ctrl-C."""
+        done: list[ChipOutcome] = []
+        tick = progress or (lambda _done, _asked: None)
+        try:
+            for chip in range(chips):
+                tick(chip, chips)
+                done.append(self.on_chip(setting, layers, chip, repeats))
+            tick(chips, chips)
+        except KeyboardInterrupt:
+            if not done:
+                raise
+        return done
 
     def on_chip(
         self,

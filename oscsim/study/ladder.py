@@ -9,7 +9,7 @@ from oscsim.bridge.checkpoint import Checkpoint
 from oscsim.bridge.compare import Comparison, compare
 from oscsim.bridge.datasets import TokenSet
 from oscsim.bridge.infer import Progress, Run, infer
-from oscsim.substrate.device import RUNGS, Device, Rung
+from oscsim.substrate.device import RUNGS, Device, Rung, default_device
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,9 +83,9 @@ class Ladder:
 
 def ladder(
     checkpoint: Checkpoint,
-    data: TokenSet,
+    data: TokenSet | None = None,
     *,
-    device: Device,
+    device: Device | None = None,
     chips: int = 4,
     repeats: int = 2,
     seed: int = 0,
@@ -101,10 +101,10 @@ def ladder(
     ----------
     checkpoint : Checkpoint
         An oscillator model; a softmax twin has only the first rung.
-    data : TokenSet
-        Inputs and labels.
-    device : Device
-        The hardware.
+    data : TokenSet, optional
+        Inputs and labels; the bundled evaluation set by default.
+    device : Device, optional
+        The hardware; the default preset for the checkpoint's d_osc.
     chips, repeats, seed : int
         As in `oscsim.bridge.infer.infer`.
     n_threads : int, optional
@@ -121,6 +121,8 @@ def ladder(
     SpecError, DeviceError
         As `oscsim.bridge.infer.infer`.
     """
+    if device is None:
+        device = Device.load(default_device(checkpoint.config.d_osc))
     steps: list[Step] = []
     below: Run | None = None
     for number, rung in enumerate(RUNGS):

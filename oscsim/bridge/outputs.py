@@ -1,0 +1,109 @@
+"""Raw outputs of a checkpoint for arrays of token ids."""
+
+import numpy as np
+
+from oscsim.bridge.calibrate import calibrate
+from oscsim.bridge.checkpoint import Checkpoint
+from oscsim.bridge.infer import Engine, Setting
+from oscsim.errors import DataError
+from oscsim.models.config import FixedQueryConfig
+from oscsim.substrate.device import Device, Rung, default_device
+from oscsim.typing import FloatArray, IntArray
+
+
+def logits(
+    checkpoint: Checkpoint,
+    inputs: IntArray,
+    *,
+    rung: Rung = "digital",
+    device: Device | None = None,
+    seed: int = 0,
+    positions: IntArray | None = None,
+) -> FloatArray:
+    """Return a checkpoint's raw outputs, digital or on chip 0 of a device.
+
+    Parameters
+    ----------
+    checkpoint : Checkpoint
+        The model.
+    inputs : IntArray, shape (batch, time)
+        Token ids as the model was trained on them, marks and padding included.
+    rung : {"digital", "ideal", "finite", "noisy", "device"}
+        Which imperfections act.
+    device : Device, optional
+        The hardware; the default preset for the checkpoint's d_osc.
+    seed : int
+        Seed of all draws.
+    positions : IntArray, shape (batch,), optional
+        Column that the head reads in every row, used as given.
+
+    Returns
+    -------
+    FloatArray
+        Float64. With ``positions``, shape (batch,) for one output and
+        (batch, n_outputs) for more; otherwise (batch, time, n_outputs).
+
+    Raises
+    ------
+    DataError
+        If ids or positions have the wrong shape or are out of range.
+    SpecError, DeviceError
+        As `oscsim.bridge.infer.infer`.
+    """
+    ids = checked_ids(inputs, checkpoint.config)
+    columns = None if positions is None else _checked_positions(positions, ids)
+    hardware = Device.load(default_device(checkpoint.config.d_osc))
+    setting = Setting(hardware if device is None else device, rung, seed)
+    setting.require(checkpoint)
+    engine = Engine(checkpoint, ids, columns)
+    layers = calibrate(checkpoint, engine.weights, ids).layers
+    with engine.running():
+        found: FloatArray = engine.on_chip(setting, layers, 0, 1).logits[0]
+    if columns is not None and checkpoint.config.n_outputs == 1:
+        found = found[:, 0]
+    return found
+
+
+def checked_ids(inputs: IntArray, config: FixedQueryConfig) -> IntArray:
+    """Return token ids as int64 after checking shape and range.
+
+    Raises
+    ------
+    DataError
+        Naming the first id that is outside the vocabulary, or the shape.
+    """
+    ids = np.asarray(inputs)
+    if ids.ndim != 2 or 0 in ids.shape or not np.issubdtype(ids.dtype, np.integer):
+        raise DataError(
+            "inputs must be integers of shape (batch, time), at least one of each; "
+            f"got {ids.dtype} of shape {ids.shape}"
+        )
+    if ids.shape[1] > config.max_len:
+        raise DataError(
+            f"inputs have {ids.shape[1]} positions, the checkpoint holds "
+            f"{config.max_len}"
+        )
+    wrong = np.argwhere((ids < 0) | (ids >= config.vocab_size))
+    if len(wrong):
+        row, column = (int(k) for k in wrong[0])
+        raise DataError(
+            f"inputs[{row}, {column}] = {ids[row, column]} is not a token: ids are "
+            f"0..{config.vocab_size - 1}"
+        )
+    return ids.astype(np.int64)
+
+
+def _checked_positions(positions: IntArray, ids: IntArray) -> IntArray:
+    columns = np.asarray(positions)
+    if columns.shape != (len(ids),) or not np.issubdtype(columns.dtype, np.integer):
+        raise DataError(
+            f"positions must be {len(ids)} integers, one per row; got {columns.dtype} "
+            f"of shape {columns.shape}"
+        )
+    wrong = np.flatnonzero((columns < 0) | (columns >= ids.shape[1]))
+    if len(wrong):
+        row = int(wrong[0])
+        raise DataError(
+            f"positions[{row}] = {columns[row]} is not a column: 0..{ids.shape[1] - 1}"
+        )
+    return columns.astype(np.int64)
