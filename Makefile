@@ -1,23 +1,28 @@
-# Every target sets up what it needs: .venv for this folder, nothing outside it.
+# Every target sets up what it needs: .venv in this folder, nothing outside it.
 PYTHON ?= python3
 EXTRAS ?=
-comma := ,
-VENV := .venv
-BIN := $(VENV)/bin
-STAMP := $(VENV)/.installed-$(subst $(comma),-,$(EXTRAS))
 CHECKPOINT ?= data/checkpoints/sva-osc-d2-s0
 
-.PHONY: install run test test-all test-torch lint checkpoints clean
+comma := ,
+BIN := .venv/bin
+STAMP := .venv/.installed$(if $(EXTRAS),-$(EXTRAS))
+
+.PHONY: install run test test-all test-torch lint clean
 
 install: $(STAMP)
 
 $(STAMP): pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
-	  echo "oscsim needs Python 3.11 or newer, $(PYTHON) is older: install python3.11 and call make PYTHON=python3.11"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  echo "oscsim needs Python 3.11 or newer and $(PYTHON) is not: install one (Debian, Ubuntu: apt-get install python3.11 python3.11-venv; macOS: brew install python) and call make PYTHON=python3.11"; \
+	  exit 1; }
 	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { \
-	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq && apt-get install -y -qq python3-venv; \
-	  else echo "this Python has no ensurepip: install the package python3-venv"; exit 1; fi; }
-	$(PYTHON) -m venv $(VENV)
+	  package=$$($(PYTHON) -c 'import sys; print("python3.%d-venv" % sys.version_info[1])'); \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    apt-get update -qq && apt-get install -y -qq $$package; \
+	  else \
+	    echo "this Python cannot make virtual environments: install the package $$package"; exit 1; \
+	  fi; }
+	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --editable '.[dev$(if $(EXTRAS),$(comma)$(EXTRAS))]'
 	@touch $@
 
@@ -41,4 +46,4 @@ lint: install
 	$(BIN)/lint-imports
 
 clean:
-	rm -rf $(VENV) build dist runs
+	rm -rf .venv build dist runs

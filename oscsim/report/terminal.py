@@ -13,7 +13,7 @@ from oscsim.bridge.infer import Run
 from oscsim.bridge.scope import modelled
 from oscsim.bridge.summary import warnings_of
 from oscsim.energy.ledger import Total
-from oscsim.report.numbers import engineering, percent, share
+from oscsim.report.numbers import percent, quantity, quantity_range
 from oscsim.study.ladder import Ladder
 from oscsim.substrate.device import Device
 
@@ -83,7 +83,7 @@ def _tally_table(comparison: Comparison) -> Table:
         ("couplings lost below half an LSB", tally.zeroed, tally.couplings),
         ("read-outs out of range", tally.adc_clipped, tally.reads),
     ):
-        table.add_row(name, f"{part:,} of {whole:,}", share(part, whole))
+        table.add_row(name, f"{part:,} of {whole:,}", _share(part, whole))
     return table
 
 
@@ -100,26 +100,26 @@ def _print_cost(console: Console, cost: Cost) -> None:
         "core": "  core (oscillators, anchors, couplers)",
     }
     for total, label in labels.items():
-        low, middle, high = ledger.range_j(total)
+        spread = ledger.range_j(total)
         table.add_row(
             Text(label, style="bold" if total == "system" else ""),
-            engineering(middle, "J"),
-            f"{engineering(low, 'J')} .. {engineering(high, 'J')}",
+            quantity(spread.p50, "J"),
+            quantity_range(spread, "J"),
             "",
         )
     ratios = cost.ratios()
     for name, rival in cost.rivals.items():
-        low, middle, high = rival.range_j("system")
+        spread = rival.range_j("system")
         ratio = ratios[name]
         table.add_row(
             name,
-            engineering(middle, "J"),
-            f"{engineering(low, 'J')} .. {engineering(high, 'J')}",
+            quantity(spread.p50, "J"),
+            quantity_range(spread, "J"),
             f"{ratio.p50:.2f} ({ratio.p10:.2f} .. {ratio.p90:.2f})",
         )
     console.print(table)
     console.print(
-        f"Time on the substrate: {engineering(cost.latency_s, 's')} per token. "
+        f"Time on the substrate: {quantity(cost.latency_s, 's')} per token. "
         "No oscillator-attention chip has published joules per token: "
         "these are estimates.",
         highlight=False,
@@ -151,7 +151,7 @@ def print_ladder(console: Console, result: Ladder) -> None:
             percent(found.agreement),
             percent(step.decisions_changed),
             f"{step.rms_change:.3g}",
-            share(found.tally.unsettled, found.tally.oscillators),
+            _share(found.tally.unsettled, found.tally.oscillators),
         )
     console.print(table)
 
@@ -219,3 +219,7 @@ def _print_lines(console: Console, heading: str, lines: list[str]) -> None:
 
 def _is_number(value: object) -> bool:
     return isinstance(value, float) and not math.isnan(value)
+
+
+def _share(part: int, whole: int) -> str:
+    return percent(part / whole) if whole else "-"

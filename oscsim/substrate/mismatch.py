@@ -236,6 +236,8 @@ def antisymmetric(entries: FloatArray, d: int) -> FloatArray:
     ----------
     entries : FloatArray, shape (n, d (d - 1) / 2)
         Entries Omega[a, b], a > b, row by row.
+    d : int
+        Size of the matrices.
 
     Returns
     -------

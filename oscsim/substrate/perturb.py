@@ -35,6 +35,13 @@ class Perturbation:
     model time units, the longest settling time of the publication, which does
     not state one here.
 
+    Attributes
+    ----------
+    kind : {"coupling", "state", "frequency"}
+        What is perturbed.
+    s : float
+        Strength, dimensionless.
+
     Raises
     ------
     SpecError
