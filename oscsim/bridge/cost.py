@@ -89,7 +89,8 @@ def price(run: Run, library: Library | None = None) -> Cost | None:
         latency_s=latency_per_token(device, lengths, run.checkpoint.config.n_layers),
         pairing=(
             f"oscillators at {energy.oscillator_node_nm} nm, "
-            f"digital logic at {energy.digital_node_nm} nm"
+            f"digital logic at {energy.digital_node_nm} nm; every weight, key and "
+            "value is read from on-chip memory once per use, as in decoding"
         ),
     )
 

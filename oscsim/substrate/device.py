@@ -65,6 +65,10 @@ class Device(BaseModel):
         is no full scale; otherwise SI.
     frequency_hz : float or None
         Natural frequency f (Hz).
+    weak_coupling : float
+        Largest |h| / (2 pi f) for which the phase model holds; drives beyond
+        it are counted. 0.1 for rings; for LC 0.1 eps, eps = g1 sqrt(L/C), as
+        the amplitude must relax faster than the phase.
     coupling_max : float or None
         Coupling at full scale (rad/s).
     range_limit : bool
@@ -115,6 +119,7 @@ class Device(BaseModel):
     oscillator: Literal["ideal", "ring", "lc", "sphere"]
     time_unit: Literal["s", "model"] = "s"
     frequency_hz: Positive | None = None
+    weak_coupling: Positive = 0.1
     coupling_max: Positive | None = None
     range_limit: bool = True
     weight_bits: Bits | None = None
@@ -249,7 +254,8 @@ class Device(BaseModel):
         if rung == "device":
             return self
         kept = {"oscillator", "name", "description", "time_unit", "coupling_max"}
-        kept |= {"frequency_hz", "query_slots", "write_time", "read_time", "energy"}
+        kept |= {"frequency_hz", "weak_coupling", "query_slots", "write_time"}
+        kept |= {"read_time", "energy"}
         if rung in ("finite", "noisy"):
             kept |= {"settle_time", "start"}
         if rung == "noisy":

@@ -11,7 +11,6 @@ from oscsim.substrate.quantize import Quantized
 from oscsim.typing import FloatArray, IntArray
 
 SETTLED_WITHIN_RAD = 0.01
-WEAK_COUPLING_RATIO = 0.1
 LOG10_EDGES = np.linspace(-6.0, 6.0, 241)
 
 
@@ -35,7 +34,8 @@ class SettleTally:
     unlocked : int
         Circle only: detuning beyond the drive, which never settles.
     strongly_driven : int
-        Those with |h| / (2 pi f) > 0.1, outside the phase model.
+        Those with |h| / (2 pi f) beyond the device's ``weak_coupling``,
+        outside the phase model.
     reads, adc_clipped : int
         Conversions of the read-out and those out of range.
     field_histogram, time_histogram : IntArray, shape (242,)
@@ -81,8 +81,8 @@ class SettleTally:
         if detuning is not None and detuning.ndim == 1:
             self.unlocked += int(np.count_nonzero(np.abs(detuning) >= strength))
         if device.frequency_hz is not None:
-            ratio = strength / (2 * math.pi * device.frequency_hz)
-            self.strongly_driven += int(np.count_nonzero(ratio > WEAK_COUPLING_RATIO))
+            limit = device.weak_coupling * 2 * math.pi * device.frequency_hz
+            self.strongly_driven += int(np.count_nonzero(strength > limit))
         self.field_histogram += _histogram(strength / rate)
         self.time_histogram += _histogram(needed * rate)
 
