@@ -18,6 +18,7 @@ pytestmark = pytest.mark.torch
 from typer.testing import CliRunner  # noqa: E402
 
 from oscsim.train import commands  # noqa: E402
+from oscsim.train import fit as fit_module  # noqa: E402
 from oscsim.train.commands import app  # noqa: E402
 from oscsim.train.fit import Recipe, evaluate, fit, sva_config  # noqa: E402
 from oscsim.train.publish import write_index  # noqa: E402
@@ -116,6 +117,23 @@ def test_epochs_are_reported_as_they_end() -> None:
     )
     assert seen == history
     assert len(seen) == 3
+
+
+def test_every_epoch_sees_every_sentence_once_in_a_new_order(monkeypatch) -> None:
+    seen = []
+    forward = fit_module.verb_logits
+
+    def recorded(model, ids, positions):
+        if model.training:
+            seen.extend(map(tuple, ids.tolist()))
+        return forward(model, ids, positions)
+
+    monkeypatch.setattr(fit_module, "verb_logits", recorded)
+    weights()
+    once = sorted(map(tuple, sentences(200, 0).ids.tolist()))
+    first, second = seen[:200], seen[200:]
+    assert sorted(first) == sorted(second) == once
+    assert first != second
 
 
 def test_wrong_requests() -> None:
