@@ -1,8 +1,11 @@
-"""Numbers as people read them."""
+"""Numbers as a reader meets them: SI prefixes, percentages, missing values."""
 
 import math
 
+from oscsim.energy.ledger import Range
+
 PREFIXES = {
+    -18: "a",
     -15: "f",
     -12: "p",
     -9: "n",
@@ -12,26 +15,34 @@ PREFIXES = {
     3: "k",
     6: "M",
     9: "G",
+    12: "T",
 }
 
 
-def engineering(value: float, unit: str) -> str:
-    """Return three significant digits with an SI prefix, for example ``12.3 nJ``."""
+def scale_of(value: float) -> tuple[float, str]:
+    """Return the power of 1000 that fits a magnitude, and its SI prefix."""
     if value == 0 or not math.isfinite(value):
-        return f"{value:g} {unit}"
-    power = 3 * math.floor(math.log10(abs(value)) / 3)
-    power = min(max(power, min(PREFIXES)), max(PREFIXES))
-    scaled = float(f"{value / 10.0**power:.3g}")
-    if abs(scaled) >= 1000 and power < max(PREFIXES):
-        power, scaled = power + 3, scaled / 1000
-    return f"{scaled:.3g} {PREFIXES[power]}{unit}"
+        return 1.0, ""
+    exponent = 3 * math.floor(math.log10(abs(value) * (1 + 1e-12)) / 3)
+    exponent = min(max(exponent, min(PREFIXES)), max(PREFIXES))
+    return 10.0**exponent, PREFIXES[exponent]
 
 
-def percent(fraction: float) -> str:
-    """Return a fraction as a percentage with two decimals."""
-    return f"{100 * fraction:.2f} %"
+def quantity(value: float, unit: str) -> str:
+    """Return three significant digits with an SI prefix, for example ``12.3 nJ``."""
+    rounded = float(f"{value:.2e}")
+    scale, prefix = scale_of(rounded)
+    return f"{rounded / scale:.3g} {prefix}{unit}"
 
 
-def share(part: int, whole: int) -> str:
-    """Return a part of a whole as a percentage; a dash of nothing."""
-    return percent(part / whole) if whole else "-"
+def quantity_range(found: Range, unit: str) -> str:
+    """Return ``p10..p90`` in the unit that fits p50."""
+    scale, prefix = scale_of(float(f"{found.p50:.2e}"))
+    return f"{found.p10 / scale:.3g}..{found.p90 / scale:.3g} {prefix}{unit}"
+
+
+def percent(share: float, digits: int = 2) -> str:
+    """Return a fraction as a percentage; what rounds to 0 but is not says so."""
+    if 0 < share < 0.5 * 10.0 ** -(digits + 2):
+        return f"< {10.0**-digits:.{digits}f} %"
+    return f"{100 * share:.{digits}f} %"
