@@ -22,6 +22,28 @@ DIRECT = "same oscillator model, digital"
 FACTORED = "same oscillator model, digital, read-out factored"
 
 
+ATTENTION_PHASES = (
+    "weights",
+    "load",
+    "settle",
+    "readout",
+    "similarity",
+    "normalise",
+    "value",
+)
+
+
+def attention_j(ledger: Ledger) -> float:
+    """Return the nominal joules per token of the attention stage alone.
+
+    From the scores to the mixed values, without projections, feed-forward
+    blocks, embedding, overheads and I/O: the part that oscillators change.
+    """
+    return math.fsum(
+        entry.joules for entry in ledger.entries if entry.phase in ATTENTION_PHASES
+    )
+
+
 @dataclass(frozen=True)
 class Cost:
     """Joules and seconds per token of a run and of its rivals.

@@ -3,9 +3,20 @@
 from typing import Any
 
 from oscsim.bridge.compare import Comparison
-from oscsim.bridge.cost import Cost
+from oscsim.bridge.cost import Cost, attention_j
 from oscsim.bridge.infer import Run
 from oscsim.bridge.scope import modelled, remarks
+
+
+ENERGY_KEYS = (
+    "p10",
+    "p50",
+    "p90",
+    "core",
+    "converters",
+    "system",
+    "attention_nominal",
+)
 
 
 def summary(run: Run, comparison: Comparison, cost: Cost | None) -> dict[str, Any]:
@@ -90,7 +101,7 @@ def warnings_of(run: Run, cost: Cost | None) -> list[str]:
 
 def _energy(cost: Cost | None) -> dict[str, float | None]:
     if cost is None:
-        return dict.fromkeys(("p10", "p50", "p90", "core", "converters", "system"))
+        return dict.fromkeys(ENERGY_KEYS)
     ledger = cost.substrate
     low, middle, high = ledger.range_j("system")
     return {
@@ -100,6 +111,7 @@ def _energy(cost: Cost | None) -> dict[str, float | None]:
         "core": ledger.per_token_j("core"),
         "converters": ledger.per_token_j("converters"),
         "system": ledger.per_token_j("system"),
+        "attention_nominal": attention_j(ledger),
     }
 
 
@@ -113,6 +125,7 @@ def _rivals(cost: Cost | None) -> dict[str, dict[str, float]]:
             "substrate_over_rival_p10": ratios[name].p10,
             "substrate_over_rival_p50": ratios[name].p50,
             "substrate_over_rival_p90": ratios[name].p90,
+            "attention_nominal": attention_j(ledger),
         }
         for name, ledger in cost.rivals.items()
     }

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from oscsim.bridge.checkpoint import Checkpoint
 from oscsim.bridge.compare import Comparison
-from oscsim.bridge.cost import Cost
+from oscsim.bridge.cost import Cost, attention_j
 from oscsim.bridge.infer import Run
 from oscsim.bridge.scope import modelled
 from oscsim.bridge.summary import warnings_of
@@ -93,6 +93,7 @@ def _print_cost(console: Console, cost: Cost) -> None:
     table.add_column("median", justify="right")
     table.add_column("p10 .. p90", justify="right")
     table.add_column("substrate / rival", justify="right")
+    table.add_column("attention stage\n(nominal)", justify="right")
     ledger = cost.substrate
     labels: dict[Total, str] = {
         "system": "substrate, system total",
@@ -106,6 +107,7 @@ def _print_cost(console: Console, cost: Cost) -> None:
             quantity(spread.p50, "J"),
             quantity_range(spread, "J"),
             "",
+            quantity(attention_j(ledger), "J") if total == "system" else "",
         )
     ratios = cost.ratios()
     for name, rival in cost.rivals.items():
@@ -116,6 +118,7 @@ def _print_cost(console: Console, cost: Cost) -> None:
             quantity(spread.p50, "J"),
             quantity_range(spread, "J"),
             f"{ratio.p50:.2f} ({ratio.p10:.2f} .. {ratio.p90:.2f})",
+            quantity(attention_j(rival), "J"),
         )
     console.print(table)
     console.print(
