@@ -7,7 +7,6 @@ from oscsim.bridge.cost import Cost, attention_j
 from oscsim.bridge.infer import Run
 from oscsim.bridge.scope import modelled, remarks
 
-
 ENERGY_KEYS = (
     "p10",
     "p50",

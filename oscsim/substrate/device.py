@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from oscsim.bundled import data_folder
@@ -72,7 +73,8 @@ class Device(BaseModel):
     coupling_max : float or None
         Coupling at full scale (rad/s).
     range_limit : bool
-        Whether couplings above full scale clip to it.
+        Whether couplings above full scale clip to it; a converter
+        (``weight_bits``) always does.
     weight_bits, anchor_bits : int or None
         DAC of a coupling (unsigned, full scale) and of an anchor: its phase if
         `has_phase`, otherwise each component over [-1, 1].
@@ -112,7 +114,7 @@ class Device(BaseModel):
         Prices; None for hardware without any.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     name: str
     description: str = ""
@@ -164,6 +166,11 @@ class Device(BaseModel):
         for name in ("weight_bits", "coupling_offset", "stuck_on"):
             yield model_units and bool(getattr(self, name)), f"{name} {needs_scale}"
         yield (
+            self.weight_bits is not None and not self.range_limit,
+            "range_limit = false cannot act with weight_bits: a converter has "
+            "a largest code",
+        )
+        yield (
             self.frequency_mismatch > 0 and self.frequency_hz is None,
             "frequency_mismatch is relative: it needs frequency_hz",
         )
@@ -203,10 +210,10 @@ class Device(BaseModel):
             content = tomllib.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             raise DeviceError(f"device file {path} does not exist") from None
-        except (OSError, UnicodeDecodeError) as error:
-            raise DeviceError(f"device file {path} cannot be read: {error}") from None
         except tomllib.TOMLDecodeError as error:
             raise DeviceError(f"device file {path} is not TOML: {error}") from None
+        except (OSError, ValueError) as error:
+            raise DeviceError(f"device file {path} cannot be read: {error}") from None
         content.setdefault("name", path.stem)
         return cls.parse(content, where=f"device file {path}")
 
@@ -216,17 +223,27 @@ class Device(BaseModel):
 
         A number may stand alone or as a table with ``value``, ``unit``,
         ``source`` and ``confidence``.
+
+        Raises
+        ------
+        DeviceError
+            Naming the first key or value that is wrong.
         """
         fields: dict[str, Any] = {}
-        provenance: dict[str, Any] = dict(content.get("provenance", {}))
+        provenance = content.get("provenance", {})
+        if not isinstance(provenance, Mapping):
+            raise DeviceError(
+                f"{where}: provenance must be a table of fields, got {provenance!r}"
+            )
+        provenance = dict(provenance)
         for key, entry in content.items():
             if key == "provenance":
                 continue
+            value = entry
             if isinstance(entry, Mapping) and "value" in entry:
-                fields[key] = entry["value"]
+                value = entry["value"]
                 provenance[key] = {k: v for k, v in entry.items() if k != "value"}
-            else:
-                fields[key] = entry
+            fields[key] = value.item() if isinstance(value, np.generic) else value
         try:
             return cls(**fields, provenance=provenance)
         except ValidationError as error:
@@ -240,9 +257,10 @@ class Device(BaseModel):
         DeviceError
             If a field is unknown, or its value wrong or without effect.
         """
-        merged = self.model_dump() | fields
+        merged = self.model_dump()
         for key in fields:
             merged["provenance"].pop(key, None)
+        merged |= fields
         return self.parse(merged, where=f"device {self.name}")
 
     def at_rung(self, rung: Rung) -> "Device":
@@ -273,7 +291,9 @@ class Device(BaseModel):
         """
         acting = None if rung == "digital" else self.at_rung(rung)
         for name in names:
-            if name not in IMPERFECTIONS or name not in self.imperfections:
+            if name == "range_limit" and self.range_limit and self.time_unit == "model":
+                raise DeviceError("range_limit needs a full scale: time_unit 's'")
+            if name not in self.imperfections:
                 continue
             if acting is None or name not in acting.imperfections:
                 able = [r for r in RUNGS[1:] if name in self.at_rung(r).imperfections]
