@@ -114,7 +114,9 @@ class Device(BaseModel):
         Prices; None for hardware without any.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, ser_json_inf_nan="strings"
+    )
 
     name: str
     description: str = ""
@@ -167,8 +169,7 @@ class Device(BaseModel):
             yield model_units and bool(getattr(self, name)), f"{name} {needs_scale}"
         yield (
             self.weight_bits is not None and not self.range_limit,
-            "range_limit = false cannot act with weight_bits: a converter has "
-            "a largest code",
+            "range_limit = false cannot act with weight_bits: converters have an end",
         )
         yield (
             self.frequency_mismatch > 0 and self.frequency_hz is None,
@@ -364,7 +365,8 @@ def _first_problem(error: ValidationError) -> str:
     detail = error.errors()[0]
     where = ".".join(str(part) for part in detail["loc"])
     if detail["type"] == "extra_forbidden":
-        return f"unknown key {where!r}; known keys: {', '.join(Device.model_fields)}"
+        known = f"; known keys: {', '.join(Device.model_fields)}"
+        return f"unknown key {where!r}" + (known if len(detail["loc"]) == 1 else "")
     message = detail["msg"].removeprefix("Value error, ")
     if not where:
         return message
