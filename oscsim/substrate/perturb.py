@@ -128,9 +128,9 @@ def _settle_layer(
     item, head, query = here
     index = (drive.items[item] * heads + head) * max_len + query
     field = fields[here].astype(np.float64)
-    somewhere = np.zeros_like(field)
-    somewhere[:, 0] = 1.0
-    state = settle(field, somewhere, math.inf)
+    nearer = np.zeros_like(field)
+    nearer[:, 0] = np.copysign(1.0, field[:, 0])  # a start at the antipode stays there
+    state = settle(field, nearer, math.inf)
     if perturbation.kind == "state":
         state = state + perturbation.s * normals(stream, index, d_osc)
         state /= np.linalg.norm(state, axis=-1, keepdims=True)
