@@ -7,6 +7,7 @@ import numpy as np
 
 from oscsim.bridge.checkpoint import Checkpoint
 from oscsim.bridge.datasets import read_sva
+from oscsim.bridge.passes import one_blas_thread
 from oscsim.bundled import data_folder
 from oscsim.counts import Counts
 from oscsim.errors import DataError
@@ -74,7 +75,8 @@ def calibrate(
         seen.append(drive)
         return settle_digital(drive, counts)
 
-    forward(weights, config, items, run=Pass(watch))
+    with one_blas_thread():
+        forward(weights, config, items, run=Pass(watch))
     layers = tuple(
         Programming(weights[f"layers.{n}.attn.anchors"], _full_scale(drive))
         for n, drive in enumerate(seen)

@@ -240,7 +240,7 @@ def _require_decision(checkpoint: Checkpoint) -> None:
 def _checked_draws(rung: Rung, chips: int, repeats: int) -> tuple[int, int]:
     for name, value in (("chips", chips), ("repeats", repeats)):
         if not 1 <= value < SEED_END:
-            raise SpecError(f"{name} must be at least 1, got {value}")
+            raise SpecError(f"{name} must be in 1..2^32 - 1, got {value}")
     return (1, 1) if rung == "digital" else (chips, repeats)
 
 

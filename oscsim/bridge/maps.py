@@ -7,6 +7,7 @@ import numpy as np
 from oscsim.bridge.calibrate import calibrate
 from oscsim.bridge.infer import Run
 from oscsim.bridge.passes import blocks, in_float64, one_blas_thread
+from oscsim.errors import SpecError
 from oscsim.models.fixed_query import Pass, forward
 from oscsim.substrate.mismatch import program
 from oscsim.substrate.settle import settle_on
@@ -46,7 +47,14 @@ def attention_maps(run: Run, item: int) -> AttentionMaps | None:
     -------
     AttentionMaps, or None
         None for the digital rung and for published perturbations.
+
+    Raises
+    ------
+    SpecError
+        If the data has no such item.
     """
+    if not 0 <= item < len(run.data):
+        raise SpecError(f"item must be in 0..{len(run.data) - 1}, got {item}")
     setting, config = run.setting, run.checkpoint.config
     if setting.rung == "digital" or setting.perturbation is not None:
         return None

@@ -72,7 +72,7 @@ def checked_ids(inputs: IntArray, config: FixedQueryConfig) -> IntArray:
     DataError
         Naming the first id that is outside the vocabulary, or the shape.
     """
-    ids = np.asarray(inputs)
+    ids = _array_of("inputs", inputs)
     if ids.ndim != 2 or 0 in ids.shape or not np.issubdtype(ids.dtype, np.integer):
         raise DataError(
             "inputs must be integers of shape (batch, time), at least one of each; "
@@ -93,8 +93,15 @@ def checked_ids(inputs: IntArray, config: FixedQueryConfig) -> IntArray:
     return ids.astype(np.int64)
 
 
+def _array_of(name: str, values: IntArray) -> IntArray:
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise DataError(f"{name} must be an array: rows of one length") from None
+
+
 def _checked_positions(positions: IntArray, ids: IntArray) -> IntArray:
-    columns = np.asarray(positions)
+    columns = _array_of("positions", positions)
     if columns.shape != (len(ids),) or not np.issubdtype(columns.dtype, np.integer):
         raise DataError(
             f"positions must be {len(ids)} integers, one per row; got {columns.dtype} "

@@ -14,6 +14,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from oscsim.counts import Counts
+from oscsim.errors import SpecError
 from oscsim.models.config import FixedQueryConfig
 from oscsim.models.fixed_query import Pass, forward
 from oscsim.typing import FloatArray, IntArray
@@ -132,8 +133,16 @@ def run_blocks(
 
 
 def thread_count(n_threads: int | None) -> int:
-    """Return the number of threads to use, by default one per usable core."""
+    """Return the number of threads to use, by default one per usable core.
+
+    Raises
+    ------
+    SpecError
+        If fewer than one is asked for.
+    """
     if n_threads is not None:
+        if n_threads < 1:
+            raise SpecError(f"threads must be at least 1, got {n_threads}")
         return n_threads
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
