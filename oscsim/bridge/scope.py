@@ -1,8 +1,8 @@
 """What a run modelled and what it did not, in words for the reader."""
 
-import math
+import numpy as np
 
-from oscsim.bridge.infer import Setting
+from oscsim.bridge.infer import Run, Setting
 
 ALWAYS_LEFT_OUT = (
     "amplitude dynamics of the oscillators",
@@ -57,14 +57,14 @@ def modelled(setting: Setting) -> tuple[list[str], list[str]]:
     return on, off + list(ALWAYS_LEFT_OUT)
 
 
-def remarks(setting: Setting, chips: int, repeats: int) -> list[str]:
+def remarks(run: Run) -> list[str]:
     """Return what makes chips or repeats of a run equal to each other."""
-    device = setting.acting_device
-    if setting.rung == "digital" or setting.perturbation is not None:
+    if run.setting.rung == "digital" or run.setting.perturbation is not None:
         return []
-    settled = math.isinf(device.settle_time)
-    noisy = device.diffusion > 0 or device.readout_noise > 0 or not settled
-    static = set(device.imperfections) & {
+    chips, repeats = run.logits.shape[:2]
+    same_chips = bool(np.all(run.logits == run.logits[:1, :1]))
+    same_repeats = bool(np.all(run.logits == run.logits[:, :1]))
+    static = set(run.setting.acting_device.imperfections) & {
         "coupling_mismatch",
         "coupling_offset",
         "anchor_mismatch",
@@ -75,9 +75,9 @@ def remarks(setting: Setting, chips: int, repeats: int) -> list[str]:
         "stuck_on",
     }
     found = []
-    if repeats > 1 and not noisy:
-        found.append("all repeats are equal: nothing random is drawn in a repeat")
-    if chips > 1 and not static and not noisy:
+    if repeats > 1 and same_repeats:
+        found.append("all repeats are equal: nothing random acts in a repeat")
+    if chips > 1 and not static and same_chips:
         found.append("all chips are equal: the device has no mismatch")
     elif chips > 1 and not static:
         found.append("chips differ by noise only: the device has no mismatch")

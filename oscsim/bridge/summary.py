@@ -82,7 +82,7 @@ def summary(run: Run, comparison: Comparison, cost: Cost | None) -> dict[str, An
 def warnings_of(run: Run, cost: Cost | None) -> list[str]:
     """Return everything that a reader of a run must know before its numbers."""
     found = list(run.warnings)
-    found += remarks(run.setting, *run.logits.shape[:2])
+    found += remarks(run)
     if run.interrupted:
         found.append(f"interrupted after {len(run.logits)} of {run.chips_asked} chips")
     if len(run.logits) == 1:
