@@ -42,7 +42,7 @@ class Ladder:
     Attributes
     ----------
     steps : tuple of Step
-        From the digital model to the whole chip.
+        From the digital model to the whole chip; fewer if interrupted.
     device : Device
         The hardware.
     chips, repeats, seed : int
@@ -54,6 +54,11 @@ class Ladder:
     chips: int
     repeats: int
     seed: int
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether rungs are missing."""
+        return len(self.steps) < len(RUNGS)
 
     def to_dict(self, checkpoint: str) -> dict[str, Any]:
         """Return the ladder as plain data, ready for JSON."""
@@ -115,39 +120,50 @@ def ladder(
     Returns
     -------
     Ladder
+        Ctrl-C keeps the rungs that were done.
 
     Raises
     ------
     SpecError, DeviceError
         As `oscsim.bridge.infer.infer`.
+    KeyboardInterrupt
+        If interrupted before the first rung was done.
     """
     if device is None:
         device = Device.load(default_device(checkpoint.config.d_osc))
+    tick = progress or (lambda _done, _asked: None)
     steps: list[Step] = []
     below: Run | None = None
-    for number, rung in enumerate(RUNGS):
-        if progress is not None:
-            progress(number, len(RUNGS))
-        run = infer(
-            checkpoint,
-            data,
-            device=device,
-            rung=rung,
-            chips=chips,
-            repeats=repeats,
-            seed=seed,
-            n_threads=n_threads,
-        )
-        lower = run.logits if below is None else below.logits
-        steps.append(
-            Step(
+    try:
+        for number, rung in enumerate(RUNGS):
+            tick(number, len(RUNGS))
+            run = infer(
+                checkpoint,
+                data,
+                device=device,
                 rung=rung,
-                comparison=compare(run),
-                decisions_changed=float(np.mean((run.logits > 0) != (lower > 0))),
-                rms_change=float(np.sqrt(np.mean((run.logits - lower) ** 2))),
+                chips=chips,
+                repeats=repeats,
+                seed=seed,
+                n_threads=n_threads,
             )
-        )
-        below = run
-    if progress is not None:
-        progress(len(RUNGS), len(RUNGS))
+            if run.interrupted:
+                break
+            steps.append(_step(rung, run, run if below is None else below))
+            below = run
+        else:
+            tick(len(RUNGS), len(RUNGS))
+    except KeyboardInterrupt:
+        if not steps:
+            raise
     return Ladder(tuple(steps), device, chips, repeats, seed)
+
+
+def _step(rung: Rung, run: Run, below: Run) -> Step:
+    lower = below.logits
+    return Step(
+        rung=rung,
+        comparison=compare(run),
+        decisions_changed=float(np.mean((run.logits > 0) != (lower > 0))),
+        rms_change=float(np.sqrt(np.mean((run.logits - lower) ** 2))),
+    )
