@@ -94,7 +94,7 @@ def run(arguments: list[str] | None = None) -> int:
         sentence = getattr(error, "format_message", None)
         if sentence is None:
             raise
-        return _complain(sentence(), WRONG_REQUEST)
+        return _complain(sentence() or "name a command", WRONG_REQUEST)
     return code if isinstance(code, int) else 0
 
 
@@ -137,14 +137,19 @@ def infer(
     as_json: AsJson = False,
 ) -> int:
     """Run a checkpoint on chips of a device, beside the digital model."""
+    from oscsim.bridge.cost import require_prices
+    from oscsim.bridge.infer import Setting
     from oscsim.bridge.infer import infer as run_on_chips
     from oscsim.substrate.perturb import Perturbation
 
     model, sentences = _model_and_data(checkpoint, data, config)
     perturbation = None if perturb is None else Perturbation.parse(perturb)
-    if perturbation is not None:
-        device, rung = device or "ideal", "ideal" if rung == "device" else rung
+    if perturbation is not None and device is None:
+        device, rung = "ideal", "ideal" if rung == "device" else rung
     hardware = _device(device, changes, rung, model)
+    setting = Setting(hardware, rung, seed, perturbation)  # type: ignore[arg-type]
+    setting.require(model)
+    require_prices(setting, model.config.d_osc)
     name = out or f"runs/{model.name}-{hardware.name}-{rung}-s{seed}"
     folder = _writable(Path(name))
     with _progress("chips", as_json) as tick:
@@ -177,7 +182,7 @@ def ladder(
     seed: Seed = 0,
     threads: Threads = None,
     as_json: AsJson = False,
-) -> None:
+) -> int:
     """Run every rung from digital to the whole chip, one table."""
     from oscsim.report.terminal import print_ladder
     from oscsim.study.ladder import ladder as climb
@@ -199,6 +204,10 @@ def ladder(
         _print_json(result.to_dict(model.name))
     else:
         print_ladder(_console(), result)
+    if result.interrupted:
+        done = len(result.steps)
+        return _complain(f"interrupted after {done} of 5 rungs", INTERRUPTED)
+    return 0
 
 
 @app.command()
@@ -217,6 +226,8 @@ def rerun(
     folder = None if out is None else _writable(Path(out))
     with _progress("chips", as_json) as tick:
         result = manifest.rerun(recorded, n_threads=threads, progress=tick)
+    if result.interrupted:
+        return _interrupted(result)
     found = manifest.digest(result)
     same = found == recorded.logits_sha256
     if folder is not None:
@@ -261,7 +272,7 @@ def devices(
 
     found = [Device.load(one) for one in ([name] if name else presets())]
     if as_json:
-        content = [device.model_dump(mode="json") for device in found]
+        content = [json.loads(device.model_dump_json()) for device in found]
         _print_json(content[0] if name else content)
     elif name:
         print_device(_console(), found[0])
@@ -316,12 +327,15 @@ def _assignments(texts: list[str] | None, option: str) -> dict[str, Any]:
 
 
 def _writable(folder: Path) -> Path:
-    """Check before the work that its results can be written."""
+    """Check before the work that its results can be written; leave no trace."""
     from oscsim.files import write_whole
 
+    made = [f for f in (folder, *folder.parents) if not f.exists()]
     probe = folder / ".writable"
     write_whole(probe, b"")
     probe.unlink()
+    for empty in made:
+        empty.rmdir()
     return folder
 
 
@@ -358,10 +372,12 @@ def _deliver(result: "Run", folder: Path, as_json: bool, *, show: bool = True) -
     elif show:
         print_run(_console(), result, comparison, cost)
         typer.echo(f"report: {folder / 'report.html'}")
-    if result.interrupted:
-        done, asked = len(result.logits), result.chips_asked
-        return _complain(f"interrupted after {done} of {asked} chips", INTERRUPTED)
-    return 0
+    return _interrupted(result) if result.interrupted else 0
+
+
+def _interrupted(result: "Run") -> int:
+    done, asked = len(result.logits), result.chips_asked
+    return _complain(f"interrupted after {done} of {asked} chips", INTERRUPTED)
 
 
 def _console() -> "Console":

@@ -4,7 +4,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from oscsim.bridge.infer import Run
+from oscsim.bridge.infer import Run, Setting
+from oscsim.counts import Counts
 from oscsim.energy.baselines import (
     Shape,
     digital_oscillator,
@@ -94,8 +95,8 @@ def price(run: Run, library: Library | None = None) -> Cost | None:
         If a price is missing or used outside its range.
     """
     device = run.setting.acting_device
-    untimed = math.isinf(device.settle_time) or run.setting.rung == "digital"
-    if device.energy is None or untimed or run.setting.perturbation is not None:
+    energy = device.energy
+    if energy is None or not _takes_time(run.setting):
         return None
     library = Library.load() if library is None else library
     prices = Prices.of_device(device)
@@ -104,7 +105,6 @@ def price(run: Run, library: Library | None = None) -> Cost | None:
     rivals = {SOFTMAX: digital_softmax(shape), DIRECT: digital_oscillator(shape)}
     if shape.power == 1:
         rivals[FACTORED] = digital_oscillator_factored(shape)
-    energy = device.energy
     return Cost(
         substrate=account(run.counts, prices, library),
         rivals={name: account(c, prices, library) for name, c in rivals.items()},
@@ -115,6 +115,41 @@ def price(run: Run, library: Library | None = None) -> Cost | None:
             "value is read from on-chip memory once per use, as in decoding"
         ),
     )
+
+
+def require_prices(setting: Setting, d_osc: int | None) -> None:
+    """Check before a run that everything it will count has a price.
+
+    Parameters
+    ----------
+    setting : Setting
+        On what the checkpoint will be run.
+    d_osc : int or None
+        Of the checkpoint.
+
+    Raises
+    ------
+    ComponentError
+        If a price is missing, malformed or of an unknown component or node.
+    """
+    device = setting.acting_device
+    if device.energy is None or not _takes_time(setting):
+        return
+    oscillators = "oscillator_s" if device.has_phase(d_osc or 2) else "component_s"
+    one_of_each = Counts(tokens=1)
+    for action in (oscillators, "coupler_s", "anchor_s"):
+        one_of_each.add("settle", action, 1)
+    one_of_each.add("load", "coupling_write", 1)
+    one_of_each.add("readout", "state_read", 1)
+    account(one_of_each, Prices.of_device(device), Library.load(), n_draws=1)
+
+
+def _takes_time(setting: Setting) -> bool:
+    """Return whether oscillators settle for a time that can be priced."""
+    if setting.rung == "digital" or setting.perturbation is not None:
+        return False
+    device = setting.acting_device
+    return device.time_unit == "s" and math.isfinite(device.settle_time)
 
 
 def shape_of(run: Run, lengths: IntArray) -> Shape:
