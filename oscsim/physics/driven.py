@@ -249,16 +249,20 @@ def settle_kernel(h: FloatArray, z0: FloatArray, t: FloatArray, out: FloatArray)
     """Write the settled states; return the first index that cannot be, or -1."""
     n, d = h.shape
     for i in range(n):
-        length = norm(h[i])
-        a, b, check = 0.0, 0.0, 0.0
+        length, check = norm(h[i]), 0.0
         for k in range(d):
             check += z0[i, k]
+        if not (t[i] >= 0.0 and length < math.inf and abs(check) < math.inf):
+            return i
+        if length == 0.0:
+            out[i] = z0[i]
+            continue
+        a, b = 0.0, 0.0
+        for k in range(d):
             target = h[i, k] / length
             a += (z0[i, k] + target) * (z0[i, k] + target)
             b += (z0[i, k] - target) * (z0[i, k] - target)
-        if not (t[i] >= 0.0 and math.isfinite(length) and math.isfinite(check)):
-            return i
-        if length == 0.0 or a < _ANTIPODE:
+        if a < _ANTIPODE:
             out[i] = z0[i]
             continue
         e = math.exp(-length * t[i])

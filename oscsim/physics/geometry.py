@@ -26,7 +26,8 @@ def wrap(theta: FloatArray | float) -> FloatArray:
     """
     theta = np.asarray(theta, dtype=np.float64)
     wrapped = theta - _TURN * np.ceil((theta - np.pi) / _TURN)
-    return np.where(wrapped <= -np.pi, np.pi, np.minimum(wrapped, np.pi))
+    wrapped = np.where(wrapped <= -np.pi, np.pi, np.minimum(wrapped, np.pi))
+    return np.where((theta > -np.pi) & (theta <= np.pi), theta, wrapped)
 
 
 def circular_mean(theta: FloatArray, axis: int = -1) -> FloatArray:

@@ -59,6 +59,6 @@ def kuramoto_advance(
     for i in range(theta.shape[0]):
         is_right = abs(drifted[i] - params.omega[i] * dt) <= math.pi
         theta[i] += drifted[i] + diffused[i]
-        if failed < 0 and not (is_right and math.isfinite(theta[i])):
+        if failed < 0 and not (is_right and abs(theta[i]) < math.inf):
             failed = i
     return failed

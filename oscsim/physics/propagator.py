@@ -9,7 +9,7 @@ _LARGEST_NORM = 0.25
 
 
 @kernel
-def _multiply(a: FloatArray, b: FloatArray, out: FloatArray) -> None:
+def multiply(a: FloatArray, b: FloatArray, out: FloatArray) -> None:
     """Write a b; the three arrays are distinct and square."""
     n = a.shape[0]
     for i in range(n):
@@ -71,13 +71,13 @@ def projective_exponential(
         g[i, d] = h[i] * step
         g[d, i] = h[i] * step
     g[d, d] = 0.0
-    _multiply(g, g, g2)
-    _multiply(g2, g, g3)
-    _multiply(g2, g2, g4)
+    multiply(g, g, g2)
+    multiply(g2, g, g3)
+    multiply(g2, g2, g4)
     _taylor(work, out)
     log_factor = 0.0
     for _ in range(n_squarings):
-        _multiply(out, out, g)
+        multiply(out, out, g)
         log_factor = 2.0 * log_factor + _rescale(g, out)
     return log_factor
 
@@ -96,12 +96,12 @@ def _taylor(work: FloatArray, out: FloatArray) -> None:
                 + g4[i, j] / 479001600.0
             )
         held[i, i] += 1.0 / 40320.0
-    _multiply(g4, held, out)
+    multiply(g4, held, out)
     for i in range(n):
         for j in range(n):
             out[i, j] += g[i, j] / 120.0 + g2[i, j] / 720.0 + g3[i, j] / 5040.0
         out[i, i] += 1.0 / 24.0
-    _multiply(g4, out, held)
+    multiply(g4, out, held)
     for i in range(n):
         for j in range(n):
             out[i, j] = held[i, j] + g[i, j] + 0.5 * g2[i, j] + g3[i, j] / 6.0

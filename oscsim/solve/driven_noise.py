@@ -65,11 +65,11 @@ def sample_driven(
     -----
     The step is 0.05 / (|h| + |Omega| + (d-1) D), |Omega| the Frobenius norm over
     sqrt(2). Only the last 20 relaxation times, 1 / (rate of contraction +
-    (d-1) D), are stepped; before that the state is taken noiseless. A kick is a
-    geodesic of variance 2 D dt (1 - (d-2) D dt / 3) per tangent direction,
-    which makes it weakly second order for every function on the sphere, so the
-    whole step is: the stationary variance D/|h| is reproduced to
-    (|h| dt)^2 / 6 = 4e-4 of itself or better.
+    (d-1) D), are stepped; before that the state is taken noiseless. On the circle
+    a kick is exact. On the sphere it is the rotation by 2 atan(|g|/2) along a
+    tangent Gaussian g of variance 2 D dt (1 + D dt) per direction: expanding a
+    zonal function of degree l to dt^2 gives its eigenvalue exp(-l(l+d-2) D dt),
+    so the kick, and with it the whole step, is weakly second order.
     Unlocked oscillators with D far below the detuning need many steps, about
     400 |Omega| / D.
 
@@ -189,7 +189,8 @@ def _stepped(
     speed = length + detuning + (d - 1) * diffusion
     n_steps = np.ceil(run * speed / _STEP).astype(np.int64)
     dt = run / np.maximum(n_steps, 1)
-    deviation = np.sqrt(2.0 * diffusion * dt * (1.0 - (d - 2) / 3.0 * diffusion * dt))
+    excess = diffusion * dt if d > 2 else 0.0
+    deviation = np.sqrt(2.0 * diffusion * dt * (1.0 + excess))
     words = stream_words(stream)
     h = np.ascontiguousarray(h)
     if d == 2:

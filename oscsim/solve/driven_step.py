@@ -11,7 +11,7 @@ from oscsim.physics.driven import (
     half_angle,
     norm,
 )
-from oscsim.physics.propagator import projective_exponential
+from oscsim.physics.propagator import multiply, projective_exponential
 from oscsim.solve.philox import LANES, normal_lanes, uniform_lanes, unit_circle_lanes
 from oscsim.typing import FloatArray, IntArray
 
@@ -94,15 +94,11 @@ def sphere_paths(
 ) -> None:
     """Advance every oscillator on the sphere in place; empty ``omega`` is none."""
     n, d = h.shape
-    blocks = (d + 1) // 2
-    group = LANES // blocks
     is_detuned = omega.shape[0] > 0
-    lanes = np.empty((5, LANES))
-    steps, counters = np.zeros(LANES, np.uint64), np.zeros(LANES, np.uint64)
     size = d + 1 if is_detuned else 1
     half, full = np.empty((size, size)), np.empty((size, size))
     work = np.empty((5, size, size))
-    x, target, kick = np.empty(d), np.empty(d), np.empty(2 * blocks)
+    target, scratch = np.empty(d), np.empty(d)
     for i in range(n):
         if n_steps[i] == 0:
             continue
@@ -111,71 +107,123 @@ def sphere_paths(
             target[k] = h[i, k] / length if length > 0.0 else 0.0
         if is_detuned:
             projective_exponential(h[i], omega[i], 0.5 * dt[i], half, work)
-            projective_exponential(h[i], omega[i], dt[i], full, work)
-        e_half, e_full = math.exp(-0.5 * length * dt[i]), math.exp(-length * dt[i])
-        _drift(z[i], x, target, e_half, half, is_detuned)
-        for start in range(0, n_steps[i], group):
-            for lane in range(group * blocks):
-                steps[lane] = np.uint64(start + lane // blocks)
-                counters[lane] = index[i] * np.uint64(blocks) + np.uint64(lane % blocks)
-            uniform_lanes(words, steps, counters, lanes[0], lanes[1])
-            normal_lanes(lanes[0], lanes[1], lanes[2], lanes[3], lanes[4])
-            for step in range(min(group, n_steps[i] - start)):
-                for block in range(blocks):
-                    kick[2 * block] = lanes[2, step * blocks + block]
-                    kick[2 * block + 1] = lanes[3, step * blocks + block]
-                _kick(z[i], kick, deviation[i])
-                if start + step + 1 < n_steps[i]:
-                    _drift(z[i], x, target, e_full, full, is_detuned)
-        _drift(z[i], x, target, e_half, half, is_detuned)
+            multiply(half, half, full)
+        e = math.exp(-0.5 * length * dt[i])
+        _drift(z[i], scratch, target, e, half)
+        _sphere_path(
+            words, index[i], z[i], target, e, half, full, n_steps[i], deviation[i]
+        )
+
+
+@kernel
+def _sphere_path(
+    words: IntArray,
+    index: int,
+    z: FloatArray,
+    target: FloatArray,
+    e: float,
+    half: FloatArray,
+    full: FloatArray,
+    n_steps: int,
+    deviation: float,
+) -> None:
+    """Kick and drift one oscillator; the last drift is half a step (e, half)."""
+    d = z.shape[0]
+    pairs = (d + 1) // 2
+    group = LANES // pairs
+    lanes = np.empty((5, LANES))
+    counters = np.zeros((2, LANES), np.uint64)
+    x = np.empty(2 * pairs)
+    for start in range(0, n_steps, group):
+        _sphere_noise(words, index, start, pairs, counters, lanes)
+        for step in range(min(group, n_steps - start)):
+            for pair in range(pairs):
+                x[2 * pair] = lanes[2, step * pairs + pair]
+                x[2 * pair + 1] = lanes[3, step * pairs + pair]
+            _kick(z, x, deviation)
+            if start + step + 1 < n_steps:
+                _drift(z, x, target, e * e, full)
+        scale = 1.0 / norm(z)
+        for k in range(d):
+            z[k] *= scale
+    _drift(z, x, target, e, half)
+
+
+@kernel
+def _sphere_noise(
+    words: IntArray,
+    index: int,
+    start: int,
+    pairs: int,
+    counters: IntArray,
+    lanes: FloatArray,
+) -> None:
+    """Write ``pairs`` pairs of normal numbers for each of the next steps.
+
+    Into rows 2 and 3 of ``lanes``, one step after another.
+    """
+    first = index * np.uint64(pairs)
+    for step in range(LANES // pairs):
+        for pair in range(pairs):
+            counters[0, step * pairs + pair] = np.uint64(start + step)
+            counters[1, step * pairs + pair] = first + np.uint64(pair)
+    uniform_lanes(words, counters[0], counters[1], lanes[0], lanes[1])
+    normal_lanes(lanes[0], lanes[1], lanes[2], lanes[3], lanes[4])
 
 
 @kernel
 def _drift(
-    z: FloatArray,
-    x: FloatArray,
-    target: FloatArray,
-    e: float,
-    propagator: FloatArray,
-    is_detuned: bool,
+    z: FloatArray, x: FloatArray, target: FloatArray, e: float, propagator: FloatArray
 ) -> None:
-    """Move ``z`` along the exact drift and back to length 1; ``x`` is scratch.
+    """Move ``z`` along the exact drift; ``x`` is scratch.
 
-    Without detuning this is ``settle`` of physics.driven with the start written
-    out: z <- [2 e z + ((1 - e^2) + c (1 - e)^2) z*] / [(1 + c) + (1 - c) e^2].
+    By the propagator if it has the right size; otherwise this is ``settle`` of
+    physics.driven with the start written out:
+    z <- [2 e z + ((1 - e^2) + c (1 - e)^2) z*] / [(1 + c) + (1 - c) e^2].
     """
+    if propagator.shape[0] > 1:
+        _apply(z, x, propagator)
+    else:
+        _pull(z, target, e)
+
+
+@kernel
+def _apply(z: FloatArray, x: FloatArray, propagator: FloatArray) -> None:
+    """Replace ``z`` by the action of the propagator."""
+    apply_projective(propagator, z, x)
+    for k in range(z.shape[0]):
+        z[k] = x[k]
+
+
+@kernel
+def _pull(z: FloatArray, target: FloatArray, e: float) -> None:
+    """Move ``z`` towards ``target``, e = exp(-|h| dt)."""
     d = z.shape[0]
-    if is_detuned:
-        apply_projective(propagator, z, x)
-        for k in range(d):
-            z[k] = x[k]
-        return
     c = 0.0
     for k in range(d):
         c += z[k] * target[k]
-    push = (1.0 - e) * ((1.0 + e) + c * (1.0 - e))
-    square = 0.0
+    scale = 1.0 / ((1.0 + c) + (1.0 - c) * e * e)
+    keep = 2.0 * e * scale
+    push = (1.0 - e) * ((1.0 + e) + c * (1.0 - e)) * scale
     for k in range(d):
-        z[k] = 2.0 * e * z[k] + push * target[k]
-        square += z[k] * z[k]
-    scale = 1.0 / math.sqrt(square)
-    for k in range(d):
-        z[k] *= scale
+        z[k] = keep * z[k] + push * target[k]
 
 
 @kernel
 def _kick(z: FloatArray, x: FloatArray, deviation: float) -> None:
-    """Move ``z`` along the geodesic of the tangent part of ``deviation * x``."""
+    """Turn ``z`` along the tangent part g of ``deviation * x``; overwrites ``x``.
+
+    z <- [(1 - q/4) z + g] / (1 + q/4), q = |g|^2: a rotation by 2 atan(|g|/2).
+    """
     d = z.shape[0]
     along = 0.0
     for k in range(d):
         along += z[k] * x[k]
-    square = 0.0
+    q = 0.0
     for k in range(d):
-        x[k] -= along * z[k]
-        square += x[k] * x[k]
-    if square > 0.0:
-        angle = deviation * math.sqrt(square)
-        c, s = math.cos(angle), math.sin(angle) / math.sqrt(square)
-        for k in range(d):
-            z[k] = c * z[k] + s * x[k]
+        x[k] = deviation * (x[k] - along * z[k])
+        q += x[k] * x[k]
+    scale = 1.0 / (1.0 + 0.25 * q)
+    keep = (1.0 - 0.25 * q) * scale
+    for k in range(d):
+        z[k] = keep * z[k] + scale * x[k]

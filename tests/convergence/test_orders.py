@@ -1,0 +1,91 @@
+"""Orders of accuracy, two-sided, and convergence to the right limit."""
+
+import numpy as np
+import pytest
+
+from oscsim.network.spec import Network
+from oscsim.physics.driven import settle_detuned
+from oscsim.physics.field import advance
+from oscsim.solve.simulate import simulate
+from oscsim.solve.steppers import N_WORK, _euler_maruyama, _heun
+from tests.helpers import antisymmetric, coarsen, estimate_order, random_units
+
+METHODS = {"heun": _heun, "euler-maruyama": _euler_maruyama}
+
+
+@pytest.mark.parametrize("geometry", ["torus", "sphere"])
+@pytest.mark.parametrize(
+    ("method", "low", "high"),
+    [("rk4", 3.8, 4.2), ("heun", 1.85, 2.15), ("euler-maruyama", 0.85, 1.15)],
+)
+def test_order_without_noise(geometry, method, low, high):
+    """Against the exact flow, not against a finer run of the same method."""
+    d = 2 if geometry == "torus" else 4
+    h, z0 = np.random.default_rng(1).standard_normal((8, d)), random_units(2, 8, d)
+    if geometry == "torus":
+        omega = np.linspace(-1.5, 1.5, 8)
+        start = np.arctan2(z0[:, 1], z0[:, 0])
+    else:
+        omega, start = antisymmetric(3, 8, d), z0
+    exact = settle_detuned(h, omega, z0, 1.0)
+    net = Network.driven(h, omega, geometry)
+    steps, errors = 2.0 ** -np.arange(4, 8), []
+    for dt in steps:
+        y = simulate(net, t1=1, dt=dt, method=method, start=start).y[0, -1]
+        if geometry == "torus":
+            y = np.stack([np.cos(y), np.sin(y)], axis=1)
+        errors.append(np.sqrt(np.mean((y - exact) ** 2)))
+    assert low < estimate_order(steps, errors) < high
+
+
+def walk(method, net, y, noise, dt):
+    """Drive a method with a given Wiener path; ``noise`` (n_steps, n_state)."""
+    params, work, y = net.params(), np.zeros((N_WORK, y.size)), y.copy()
+    for step, increment in enumerate(noise):
+        work[5] = increment
+        METHODS[method](step * dt, y, params, dt, work)
+        assert advance(y, params, dt, work[0], work[1]) == -1
+    return y
+
+
+def paths(geometry, n=1000, noise=0.2, fine=2**11):
+    """The same driven oscillator n times, on n nested Wiener paths over [0, 1]."""
+    rng = np.random.default_rng(0)
+    if geometry == "torus":
+        net = Network.driven(np.tile([1.0, 0.5], (n, 1)), 0.7, "torus")
+        y = np.full(n, 2.0)
+    else:
+        net = Network.driven(
+            np.tile([0.5, 0.3, 0.8], (n, 1)), antisymmetric(1, 1, 3)[0]
+        )
+        y = np.tile([0.6, 0.0, -0.8], n)
+    increments = np.sqrt(2 * noise / fine) * rng.standard_normal((fine, y.size))
+    return net, y, increments
+
+
+@pytest.mark.parametrize(
+    ("geometry", "low", "high"), [("torus", 0.9, 1.2), ("sphere", 0.4, 0.7)]
+)
+@pytest.mark.parametrize("method", METHODS)
+def test_strong_order(geometry, low, high, method):
+    """Additive noise gives 1; tangent noise on the sphere does not commute, 1/2."""
+    if geometry == "torus" and method == "heun":
+        high = 2.2  # without multiplicative noise its error is that of the drift
+    net, y, fine = paths(geometry)
+    reference = walk(method, net, y, fine, 1 / len(fine))
+    steps, errors = 2.0 ** -np.arange(4, 8), []
+    for dt in steps:
+        coarse = coarsen(fine, int(dt * len(fine)))
+        errors.append(np.abs(walk(method, net, y, coarse, dt) - reference).mean())
+    assert low < estimate_order(steps, errors) < high
+
+
+@pytest.mark.parametrize("geometry", ["torus", "sphere"])
+def test_both_methods_have_the_same_limit(geometry):
+    """Ito with retraction and Stratonovich Heun meet on the same path.
+
+    Without the retraction's drift they would stay apart by about (d-1) D = .4.
+    """
+    net, y, fine = paths(geometry, n=300)
+    ends = [walk(m, net, y, fine, 1 / len(fine)) for m in METHODS]
+    assert np.abs(ends[0] - ends[1]).mean() < 0.02

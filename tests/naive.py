@@ -1,0 +1,83 @@
+"""Slow, obvious twins of the kernels, written by other means."""
+
+import math
+
+import numpy as np
+from scipy.integrate import solve_ivp
+from scipy.linalg import expm
+
+
+def philox4x32(counter, key):
+    """Ten rounds on Python integers."""
+    c, k = list(counter), list(key)
+    for _ in range(10):
+        a, b = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
+        c = [
+            (b >> 32) ^ c[1] ^ k[0],
+            b % 2**32,
+            (a >> 32) ^ c[3] ^ k[1],
+            a % 2**32,
+        ]
+        k = [(k[0] + 0x9E3779B9) % 2**32, (k[1] + 0xBB67AE85) % 2**32]
+    return tuple(c)
+
+
+def uniform_pair(stream, step, index):
+    """The two numbers of one block."""
+    w = philox4x32((stream.chip, stream.repeat, step, index), stream[:2])
+    return tuple(
+        (2 * (((high << 32) | low) >> 12) + 1) / 2**53 for high, low in (w[:2], w[2:])
+    )
+
+
+def normals(stream, item, n, step=0):
+    """The normal numbers of one item."""
+    blocks = -(-n // 2)
+    out = []
+    for block in range(blocks):
+        u, v = uniform_pair(stream, step, item * blocks + block)
+        z = math.sqrt(-2 * math.log(u)) * np.exp(2j * math.pi * v)
+        out += [z.real, z.imag]
+    return out[:n]
+
+
+def driven_ode(h, omega, z0, t):
+    """One driven oscillator by an adaptive solver."""
+    solution = solve_ivp(
+        lambda _, z: omega @ z + h - (z @ h) * z,
+        (0, t),
+        z0,
+        method="DOP853",
+        rtol=1e-12,
+        atol=1e-13,
+    )
+    return solution.y[:, -1]
+
+
+def driven_expm(h, omega, z0, t):
+    """One driven oscillator by the exponential of its generator."""
+    d = len(h)
+    g = np.zeros((d + 1, d + 1))
+    g[:d, :d], g[:d, d], g[d, :d] = omega, h, h
+    u = expm(g * t) @ np.append(z0, 1.0)
+    return u[:d] / u[d]
+
+
+def kuramoto_drift(theta, omega, field):
+    """omega + Im(h exp(-i theta)) with the field as a complex number."""
+    h = field[:, 0] + 1j * field[:, 1]
+    return omega + (h * np.exp(-1j * theta)).imag
+
+
+def lohe_drift(z, omega, field):
+    """Omega z + (I - z z^T) h with the projector written out."""
+    return np.stack(
+        [
+            m @ x + (np.eye(len(x)) - np.outer(x, x)) @ h
+            for m, x, h in zip(omega, z, field, strict=True)
+        ]
+    )
+
+
+def order_parameter(theta):
+    return abs(np.exp(1j * np.asarray(theta)).mean())
