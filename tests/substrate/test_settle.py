@@ -61,6 +61,17 @@ def test_an_anchor_off_the_sphere_pulls_with_its_length(norm):
     assert angle(again) == pytest.approx(math.atan(norm), abs=1e-12)
 
 
+def test_only_the_digital_model_has_a_smallest_drive():
+    """Trained with h / max(|h|, 1e-8); an oscillator settles however weak h is."""
+    for w, length in ((1e-7, 1.0), (1e-9, 0.1)):
+        asked = single(1, w=w)
+        digital = settle_digital(asked, Counts())
+        assert np.linalg.norm(digital) == pytest.approx(length)
+        np.testing.assert_allclose(
+            settled(device(), asked), [[[[1.0, 0.0]]]], atol=1e-12
+        )
+
+
 @BOTH
 @pytest.mark.parametrize("w", [0.2, 1.0])
 def test_finite_time_follows_the_half_angle(kind, d, w):
