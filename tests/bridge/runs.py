@@ -42,7 +42,7 @@ def part(data, rows):
 
 def _of(values, rows):
     if isinstance(values, tuple):
-        return tuple(values[int(row)] for row in np.arange(len(values))[rows])
+        return tuple(values[row] for row in np.arange(len(values))[rows])
     return values[rows]
 
 
