@@ -82,6 +82,8 @@ def inline_svg(figure: Figure, name: str, label: str) -> str:
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.DOTALL)
     svg = re.sub(r'\s+xmlns(:\w+)?="[^"]*"', "", svg)
+    # Equal images share an id that nothing refers to.
+    svg = re.sub(r'\s+id="image\w+"', "", svg)
     svg = re.sub(r'\bid="', f'id="{name}-', svg)
     svg = re.sub(r'(xlink:href="#|url\(#)', rf"\g<1>{name}-", svg)
     return svg.replace("<svg", f'<svg role="img" aria-label="{label}"', 1)

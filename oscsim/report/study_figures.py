@@ -1,8 +1,7 @@
 """Curves of the studies: robustness and convergence."""
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.artist import Artist
@@ -12,34 +11,10 @@ from matplotlib.figure import Figure
 from oscsim.errors import SpecError
 from oscsim.report.canvas import BLUE, INK, LINES, MARKERS, ORANGE, blank, plain
 from oscsim.report.run_figures import METRICS
+from oscsim.study.convergence import Convergence, share_within
 from oscsim.study.robustness import SETTLING, Robustness, Row
-from oscsim.typing import FloatArray
 
 SHADES = (INK, BLUE, ORANGE, "#7d7d7d", "#2f7d6b", "#a0629a")
-
-
-class Convergence(NamedTuple):
-    """Share of oscillators near their fixed point, measured and exact.
-
-    Attributes
-    ----------
-    d_osc : int
-        Dimension of the oscillators.
-    drive_time : FloatArray, shape (n,)
-        |h| T, dimensionless.
-    measured : FloatArray, shape (n,)
-        Share in a sample.
-    exact : FloatArray, shape (n,)
-        Probability from the closed form.
-    sample : int
-        Oscillators in the sample.
-    """
-
-    d_osc: int
-    drive_time: FloatArray
-    measured: FloatArray
-    exact: FloatArray
-    sample: int
 
 
 def robustness_figure(
@@ -140,18 +115,16 @@ def _name_axes(ax: Axes, kind: str, values: Sequence[float]) -> None:
     ax.minorticks_off()
 
 
-def convergence_figure(curves: Sequence[Convergence], within_rad: float) -> Figure:
+def convergence_figure(curves: Sequence[Convergence]) -> Figure:
     """Draw the share of oscillators near their fixed point against |h| T.
 
-    Lines are the closed form, points a sample; the lower panel is their
-    difference in standard errors, which holds within +-4.
+    Lines are the closed form, points the sample; the lower panel is their
+    difference in standard errors with bounds at 4.
 
     Parameters
     ----------
     curves : sequence of Convergence
-        One a dimension.
-    within_rad : float
-        Angle that counts as near (rad).
+        One a dimension, all within the same angle.
 
     Returns
     -------
@@ -160,11 +133,16 @@ def convergence_figure(curves: Sequence[Convergence], within_rad: float) -> Figu
     Raises
     ------
     SpecError
-        If there is no curve.
+        If there is no curve, or their angles differ.
     """
     if not curves:
         raise SpecError("nothing to draw: got 0 curves, give at least one")
-    named: Mapping[int, str] = {c.d_osc: f"d = {c.d_osc}" for c in curves}
+    angles = {curve.within_rad for curve in curves}
+    if len(angles) > 1:
+        raise SpecError(f"curves must share one angle, got {sorted(angles)}")
+    within = angles.pop()
+    longest = max(float(c.h_norm * c.times.max()) for c in curves)
+    fine = np.linspace(0.0, longest, 400)
     with blank(5.4, 4.6) as figure:
         above, below = figure.subplots(
             2, 1, sharex=True, gridspec_kw={"height_ratios": [2.4, 1]}
@@ -172,19 +150,15 @@ def convergence_figure(curves: Sequence[Convergence], within_rad: float) -> Figu
         for number, curve in enumerate(curves):
             shade, marker = SHADES[number % len(SHADES)], MARKERS[number % len(MARKERS)]
             line = LINES[number % len(LINES)]
-            above.plot(curve.drive_time, 100 * curve.exact, color=shade, ls=line)
-            above.plot(
-                curve.drive_time,
-                100 * curve.measured,
-                marker,
-                color=shade,
-                ms=5,
-                label=named[curve.d_osc],
-            )
-            below.plot(curve.drive_time, z_scores(curve), marker, color=shade, ms=4)
-        above.set_ylabel(f"within {within_rad:g} rad (%)")
+            exact = 100 * share_within(curve.d_osc, fine, within)
+            above.plot(fine, exact, color=shade, ls=line)
+            at = curve.h_norm * curve.times
+            label = f"d = {curve.d_osc}"
+            above.plot(at, 100 * curve.measured, marker, color=shade, ms=5, label=label)
+            below.plot(at, curve.z_scores(), marker, color=shade, ms=4)
+        above.set_ylabel(f"within {within:g} rad (%)")
         above.plot([], [], color=INK, label="closed form")
-        above.legend(loc="lower right")
+        above.legend(loc="upper left")
         below.axhline(0, color=INK, lw=0.8)
         for bound in (-4, 4):
             below.axhline(bound, color=INK, lw=0.8, ls=":")
@@ -192,23 +166,3 @@ def convergence_figure(curves: Sequence[Convergence], within_rad: float) -> Figu
         below.set_ylabel("z-score")
         below.set_xlabel("drive times time, |h| T (dimensionless)")
     return figure
-
-
-def z_scores(curve: Convergence, fewest: float = 10.0) -> FloatArray:
-    """Return (measured - exact) in standard errors.
-
-    NaN where fewer than ``fewest`` oscillators are expected on either side,
-    since the normal law does not hold there.
-
-    Parameters
-    ----------
-    curve : Convergence
-        Measured and exact shares.
-    fewest : float
-        Smallest expected number on either side.
-    """
-    spread = np.sqrt(curve.exact * (1 - curve.exact) / curve.sample)
-    usable = curve.sample * np.minimum(curve.exact, 1 - curve.exact) >= fewest
-    z: FloatArray = np.full(len(spread), np.nan)
-    z[usable] = (curve.measured - curve.exact)[usable] / spread[usable]
-    return z

@@ -211,6 +211,8 @@ def robustness(
     """
     if len(times) + len(kinds) * len(strengths) == 0:
         raise SpecError("nothing to measure: give strengths with kinds, or times")
+    if redraws < 1:
+        raise SpecError(f"redraws must be at least 1, got {redraws}")
     ideal = Device.load("ideal")
     perturbations = [Perturbation(kind, s) for kind in kinds for s in strengths]
     devices = [ideal.changed(settle_time=float(time)) for time in times]

@@ -1,0 +1,52 @@
+"""Numbers keep three digits and their size."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oscsim.energy.ledger import Range
+from oscsim.report.numbers import PREFIXES, percent, quantity, quantity_range
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (1.386e-7, "139 nJ"),
+        (999.6e-12, "1 nJ"),
+        (1e-6, "1 µJ"),
+        (0.0, "0 J"),
+        (-2.5e-3, "-2.5 mJ"),
+        (7.2e7, "72 MJ"),
+        (math.inf, "inf J"),
+    ],
+)
+def test_quantity(value, text):
+    assert quantity(value, "J") == text
+
+
+@given(st.floats(1e-17, 1e13))
+def test_a_quantity_reads_back_to_three_digits(value):
+    number, unit = quantity(value, "J").split()
+    exponents = {prefix: exponent for exponent, prefix in PREFIXES.items()}
+    back = float(number) * 10.0 ** exponents[unit.removesuffix("J")]
+    assert back == pytest.approx(value, rel=5.01e-3)
+    assert float(number) < 1000 or value > 1e14
+
+
+def test_a_range_stands_in_the_unit_of_its_median():
+    assert quantity_range(Range(76.5e-9, 1.386e-7, 2.17e-6), "J") == "76.5..2.17e+03 nJ"
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (0.97675, "97.67 %"),
+        (0.0, "0.00 %"),
+        (1e-6, "< 0.01 %"),
+        (1.0, "100.00 %"),
+    ],
+)
+def test_percent_never_shows_something_as_nothing(share, text):
+    assert percent(share) == text

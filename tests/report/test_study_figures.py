@@ -1,0 +1,92 @@
+"""Curves of the studies hold the results and say their units."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from oscsim.errors import SpecError
+from oscsim.report.figures import convergence_figure, robustness_figure
+from oscsim.study.convergence import convergence, share_within
+from oscsim.study.robustness import Robustness, Row
+
+
+def result(name="model", kinds=("coupling", "state")):
+    rng = np.random.default_rng(len(name))
+    return Robustness(
+        checkpoint=name,
+        metric="hard_accuracy",
+        n_items=100,
+        digital=0.97,
+        kinds=kinds,
+        strengths=np.array([0.1, 0.5]),
+        perturbed=rng.random((len(kinds), 2, 3)),
+        times=np.array([1.0, 5.0, 30.0]),
+        settled=rng.random((3, 3)),
+        unsettled=np.zeros(3),
+        seed=0,
+    )
+
+
+def test_one_panel_a_kind_with_every_mean():
+    one, two = result("one"), result("second")
+    figure = robustness_figure([one, two])
+    axes = [ax for ax in figure.axes if ax.get_visible()]
+    assert [ax.get_title() for ax in axes] == [
+        "coupling perturbed",
+        "state perturbed",
+        "random start, read after T",
+    ]
+    for k, ax in enumerate(axes[:2]):
+        for line, found in zip(ax.containers, (one, two), strict=True):
+            x, y = line[0].get_data()
+            np.testing.assert_array_equal(x, found.strengths)
+            np.testing.assert_allclose(y, 100 * found.perturbed[k].mean(axis=1))
+    x, y = axes[2].containers[1][0].get_data()
+    np.testing.assert_array_equal(x, two.times)
+    np.testing.assert_allclose(y, 100 * two.settled.mean(axis=1))
+    assert axes[0].get_ylabel() == "accuracy on hard sentences (%)"
+    assert axes[2].get_xlabel() == "settling time T (model time units)"
+    assert axes[0].get_xlabel() == "strength s (dimensionless)"
+
+
+def test_whiskers_reach_the_smallest_and_largest_redraw():
+    found = result()
+    ax = robustness_figure([found]).axes[1]
+    _, _, (whiskers,) = ax.containers[0]
+    ends = np.array([segment[:, 1] for segment in whiskers.get_segments()])
+    expected = [found.perturbed[1].min(axis=1), found.perturbed[1].max(axis=1)]
+    np.testing.assert_allclose(ends, 100 * np.array(expected).T)
+
+
+def test_reference_rows_are_beside():
+    reference = [Row("elsewhere", "state", s, 0.9, 0.9, 0.9) for s in (0.1, 0.5)]
+    figure = robustness_figure([result("mo$del")], reference)
+    figure.draw_without_rendering()
+    assert [len(ax.containers) for ax in figure.axes[:3]] == [1, 2, 1]
+    np.testing.assert_allclose(figure.axes[1].containers[1][0].get_ydata(), [90, 90])
+
+
+def test_figures_of_nothing_or_of_mixed_studies_are_refused():
+    with pytest.raises(SpecError, match="got 0 results"):
+        robustness_figure([])
+    with pytest.raises(SpecError, match="give results of one study"):
+        robustness_figure([result(), result("x", kinds=("state", "coupling"))])
+    with pytest.raises(SpecError, match="got 0 curves"):
+        convergence_figure([])
+    near = convergence(2, h_norm=1.0, times=[1.0], sample=10)
+    with pytest.raises(SpecError, match=r"share one angle, got \[0.01, 0.02\]"):
+        convergence_figure([near, replace(near, within_rad=0.02)])
+
+
+def test_convergence_has_sample_and_closed_form():
+    curves = [convergence(d, h_norm=2.0, times=[1, 3], sample=500) for d in (2, 8)]
+    above, below = convergence_figure(curves).axes
+    for k, curve in enumerate(curves):
+        line, points = above.lines[2 * k : 2 * k + 2]
+        np.testing.assert_allclose(points.get_xdata(), [2, 6])
+        np.testing.assert_allclose(points.get_ydata(), 100 * curve.measured)
+        x, y = line.get_data()
+        np.testing.assert_allclose(y, 100 * share_within(curve.d_osc, x, 0.01))
+    assert above.get_ylabel() == "within 0.01 rad (%)"
+    assert "|h| T" in below.get_xlabel()
