@@ -36,9 +36,12 @@ def quantity(value: float, unit: str) -> str:
 
 
 def quantity_range(found: Range, unit: str) -> str:
-    """Return ``p10..p90`` in the unit that fits p50."""
+    """Return ``p10..p90`` in the unit that fits p50, or each in its own if far."""
     scale, prefix = scale_of(float(f"{found.p50:.2e}"))
-    return f"{found.p10 / scale:.3g}..{found.p90 / scale:.3g} {prefix}{unit}"
+    low, high = (float(f"{end:.2e}") / scale for end in (found.p10, found.p90))
+    if high >= 1000:
+        return f"{quantity(found.p10, unit)}..{quantity(found.p90, unit)}"
+    return f"{low:.3g}..{high:.3g} {prefix}{unit}"
 
 
 def percent(share: float, digits: int = 2) -> str:

@@ -35,8 +35,17 @@ def test_a_quantity_reads_back_to_three_digits(value):
     assert float(number) < 1000 or value > 1e14
 
 
-def test_a_range_stands_in_the_unit_of_its_median():
-    assert quantity_range(Range(76.5e-9, 1.386e-7, 2.17e-6), "J") == "76.5..2.17e+03 nJ"
+@pytest.mark.parametrize(
+    ("found", "text"),
+    [
+        (Range(76.5e-9, 1.386e-7, 2.17e-7), "76.5..217 nJ"),
+        (Range(368e-9, 1.27e-6, 6.69e-6), "0.368..6.69 µJ"),
+        (Range(156e-9, 739e-9, 4.21e-6), "156 nJ..4.21 µJ"),
+        (Range(156e-9, 739e-9, 999.9e-9), "156 nJ..1 µJ"),
+    ],
+)
+def test_a_range_stands_in_the_unit_of_its_median_or_of_each_end(found, text):
+    assert quantity_range(found, "J") == text
 
 
 @pytest.mark.parametrize(

@@ -99,6 +99,10 @@ def test_the_system_total_comes_first_and_rivals_stand_beside_it(content, report
         found = cost.substrate.range_j(total)
         assert quantity(found.p50, "J") in text
         assert quantity_range(found, "J") in text
+    places = [text.index(s) for s in ("core + converters", "core (oscillators")]
+    table = text.index("p10..p90, assumption range nominal")
+    assert [table, *places] == sorted([table, *places])
+    assert text.index("system total", table) < places[0]
     for name, ratio in cost.ratios().items():
         row = text[text.index(name) :][:200]
         assert quantity(cost.rivals[name].range_j().p50, "J") in row
