@@ -19,6 +19,9 @@ from oscsim.files import write_whole
 from oscsim.substrate.device import Device, Rung
 from oscsim.substrate.perturb import Perturbation
 
+NONE = "none"
+"""Stands for an absent value, which TOML cannot say; no field takes this text."""
+
 LIBRARIES = ("oscsim", "numpy", "scipy", "numba")
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
@@ -31,7 +34,7 @@ class Manifest(BaseModel):
     checkpoint, data : str
         Absolute paths.
     config : dict
-        Fields that were given beside the checkpoint file.
+        Fields that were given beside the checkpoint file; ``"none"`` for None.
     checkpoint_sha256, data_sha256 : str
         Digests of the files.
     device : dict
@@ -70,7 +73,10 @@ class Manifest(BaseModel):
         return cls(
             checkpoint=str(run.checkpoint.path.resolve()),
             checkpoint_sha256=run.checkpoint.sha256,
-            config=dict(run.checkpoint.given),
+            config={
+                name: NONE if value is None else value
+                for name, value in run.checkpoint.given.items()
+            },
             data=str(Path(run.data.path).resolve()),
             data_sha256=run.data.sha256,
             rung=setting.rung,
@@ -134,7 +140,11 @@ def rerun(
     SpecError
         If the checkpoint or the data are not the recorded ones.
     """
-    checkpoint = load_checkpoint(manifest.checkpoint, manifest.config or None)
+    given = {
+        name: None if value == NONE else value
+        for name, value in manifest.config.items()
+    }
+    checkpoint = load_checkpoint(manifest.checkpoint, given or None)
     _require_same("checkpoint", manifest.checkpoint_sha256, checkpoint.sha256)
     data = read_sva(manifest.data, checkpoint.config)
     _require_same("data", manifest.data_sha256, data.sha256)

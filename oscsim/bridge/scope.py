@@ -3,6 +3,7 @@
 import numpy as np
 
 from oscsim.bridge.infer import Run, Setting
+from oscsim.typing import FloatArray
 
 ALWAYS_LEFT_OUT = (
     "amplitude dynamics of the oscillators",
@@ -57,13 +58,18 @@ def modelled(setting: Setting) -> tuple[list[str], list[str]]:
     return on, off + list(ALWAYS_LEFT_OUT)
 
 
+def _are_equal(differences: FloatArray) -> bool:
+    """Return whether logits differ by rounding only, such as that of a start."""
+    return bool(np.all(np.abs(differences) < 1e-9))
+
+
 def remarks(run: Run) -> list[str]:
     """Return what makes chips or repeats of a run equal to each other."""
     if run.setting.rung == "digital" or run.setting.perturbation is not None:
         return []
     chips, repeats = run.logits.shape[:2]
-    same_chips = bool(np.all(run.logits == run.logits[:1, :1]))
-    same_repeats = bool(np.all(run.logits == run.logits[:, :1]))
+    same_chips = _are_equal(run.logits - run.logits[:1, :1])
+    same_repeats = _are_equal(run.logits - run.logits[:, :1])
     static = set(run.setting.acting_device.imperfections) & {
         "coupling_mismatch",
         "coupling_offset",

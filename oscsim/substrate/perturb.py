@@ -68,7 +68,7 @@ class Perturbation:
             )
 
     def __str__(self) -> str:
-        return f"{self.kind}={self.s!r}"
+        return f"{self.kind}={float(self.s)!r}"
 
     @classmethod
     def parse(cls, text: str) -> "Perturbation":
