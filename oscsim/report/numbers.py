@@ -39,7 +39,7 @@ def quantity_range(found: Range, unit: str) -> str:
     """Return ``p10..p90`` in the unit that fits p50, or each in its own if far."""
     scale, prefix = scale_of(float(f"{found.p50:.2e}"))
     low, high = (float(f"{end:.2e}") / scale for end in (found.p10, found.p90))
-    if high >= 1000:
+    if high >= 999.5:
         return f"{quantity(found.p10, unit)}..{quantity(found.p90, unit)}"
     return f"{low:.3g}..{high:.3g} {prefix}{unit}"
 
