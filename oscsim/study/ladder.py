@@ -73,7 +73,7 @@ class Ladder:
                     "rung": step.rung,
                     "metric": step.comparison.metric,
                     "substrate": step.comparison.substrate,
-                    "ci95": step.comparison.ci95,
+                    "ci95": step.comparison.ci95 and list(step.comparison.ci95),
                     "agreement": step.comparison.agreement,
                     "max_abs_error": step.comparison.max_abs_error,
                     "decisions_changed": step.decisions_changed,
