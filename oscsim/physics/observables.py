@@ -1,29 +1,12 @@
 """What is measured on a set of oscillators."""
 
-from typing import Protocol, runtime_checkable
-
 import numpy as np
 
 from oscsim.errors import SpecError
 from oscsim.typing import FloatArray
 
 
-@runtime_checkable
-class States(Protocol):
-    """Anything that holds states and knows their geometry, as a trajectory."""
-
-    @property
-    def y(self) -> FloatArray:
-        """Phases (rad), or unit vectors."""
-
-    @property
-    def geometry(self) -> str:
-        """``"torus"`` or ``"sphere"``."""
-
-
-def order_parameter(
-    state: FloatArray | States, geometry: str | None = None
-) -> FloatArray:
+def order_parameter(state: FloatArray, geometry: str = "torus") -> FloatArray:
     """Return the length of the mean unit vector over the oscillators.
 
     r = |(1/N) sum_j exp(i theta_j)| on the torus, r = |(1/N) sum_j z_j| on the
@@ -33,11 +16,10 @@ def order_parameter(
 
     Parameters
     ----------
-    state : FloatArray, shape (..., n) or (..., n, d), or a trajectory
+    state : FloatArray, shape (..., n) or (..., n, d)
         Phases (rad), or unit vectors.
-    geometry : {"torus", "sphere"}, optional
-        Which of the two ``state`` is; an array is phases unless told
-        otherwise, a trajectory knows.
+    geometry : {"torus", "sphere"}
+        Which of the two ``state`` is.
 
     Returns
     -------
@@ -46,22 +28,13 @@ def order_parameter(
     Raises
     ------
     SpecError
-        If ``geometry`` is neither or contradicts the trajectory, or there is
-        no oscillator.
+        If ``geometry`` is neither, or there is no oscillator.
 
     References
     ----------
     .. [1] Kuramoto (1984), Chemical Oscillations, Waves, and Turbulence,
        section 5.4.
     """
-    if isinstance(state, States):
-        if geometry not in (None, state.geometry):
-            raise SpecError(
-                f"the trajectory is on the {state.geometry}, got geometry {geometry!r}"
-            )
-        geometry = state.geometry
-        state = state.y
-    geometry = "torus" if geometry is None else geometry
     if geometry not in ("torus", "sphere"):
         raise SpecError(f"geometry must be 'torus' or 'sphere', got {geometry!r}")
     state = np.asarray(state, dtype=np.float64)

@@ -5,7 +5,6 @@ from oscsim import __version__
 from oscsim.errors import IntegrationError, SpecError
 from oscsim.network.spec import Network
 from oscsim.physics.driven import settle, settle_detuned
-from oscsim.physics.observables import order_parameter
 from oscsim.solve.simulate import simulate
 from tests.helpers import (
     antisymmetric,
@@ -292,10 +291,6 @@ def test_labelled_data():
     )
     np.testing.assert_array_equal(run.to_xarray()["time"], run.t)
     assert run.order_parameter().shape == (1, 2)
-    np.testing.assert_array_equal(order_parameter(run), run.order_parameter())
-    other = "sphere" if run.geometry == "torus" else "torus"
-    with pytest.raises(SpecError, match="the trajectory is on the"):
-        order_parameter(run, other)
 
 
 @pytest.mark.parametrize(

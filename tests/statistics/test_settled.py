@@ -22,6 +22,7 @@ from tests.helpers import (
     assert_variance,
     random_units,
     unit,
+    z_score,
 )
 
 STREAM = Stream(seed=3, stage=4)
@@ -91,6 +92,22 @@ def test_free_diffusion(d):
     c = (z * z0).sum(axis=1)
     second = np.exp(-2 * d * 0.3)
     assert_mean((d * c**2 - 1) / (d - 1), second, second + 0.1)
+
+
+@pytest.mark.parametrize("d", [3, 8])
+def test_kick_on_the_sphere_is_second_order(d, monkeypatch):
+    """At (d-1) D dt = .2 the decay over half a relaxation time is right to .3 %.
+
+    A plain tangent Gaussian of variance 2 D dt would be slow by D dt of the rate.
+    """
+    monkeypatch.setattr(driven_noise, "_STEP", 0.2)
+    n = 40_000
+    z0 = starts(n, d)
+    z = sample_driven(0 * z0, z0, 0.5 / (d - 1), 1.0, STREAM, np.arange(n))
+    exact, slow = np.exp(-0.5), np.exp(-0.5 * (1 - 0.2 / (d - 1)))
+    c = (z * z0).sum(axis=1)
+    assert abs(c.mean() / exact - 1) < 0.003 + 4 * c.std() / exact / np.sqrt(n)
+    assert z_score(c, slow) > 8
 
 
 def test_free_and_settled_is_uniform():
