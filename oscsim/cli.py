@@ -87,6 +87,9 @@ def run(arguments: list[str] | None = None) -> int:
         return _complain(str(error), WORK_FAILED)
     except OscsimError as error:
         return _complain(str(error), WRONG_REQUEST)
+    except OSError as error:
+        reason = error.strerror or error
+        return _complain(f"the output could not be written: {reason}", WORK_FAILED)
     except (KeyboardInterrupt, typer.Abort):
         return _complain("interrupted: nothing was finished", INTERRUPTED)
     except Exception as error:
@@ -322,8 +325,16 @@ def _assignments(texts: list[str] | None, option: str) -> dict[str, Any]:
         try:
             fields[name] = tomllib.loads(f"value = {value}")["value"]
         except tomllib.TOMLDecodeError:
-            fields[name] = value
+            fields[name] = _number_or_text(value)
     return fields
+
+
+def _number_or_text(value: str) -> float | str:
+    """Read what TOML does not, such as ``.5``."""
+    try:
+        return float(value)
+    except ValueError:
+        return value
 
 
 def _writable(folder: Path) -> Path:
