@@ -81,3 +81,26 @@ def lohe_drift(z, omega, field):
 
 def order_parameter(theta):
     return abs(np.exp(1j * np.asarray(theta)).mean())
+
+
+def noisy_path(h, omega, z0, t, diffusion, stream, item, step=0.05):
+    """One noisy driven oscillator: half a drift, a kick, a drift, ..., half a drift.
+
+    ``omega`` is a matrix; the whole time is stepped.
+    """
+    d = len(h)
+    speed = np.linalg.norm(h) + np.sqrt((omega**2).sum() / 2) + (d - 1) * diffusion
+    n_steps = math.ceil(t * speed / step)
+    dt, z = t / n_steps, driven_expm(h, omega, z0, t / n_steps / 2)
+    for k in range(n_steps):
+        if d == 2:
+            angle = math.sqrt(2 * diffusion * dt) * normals(stream, item, 1, k)[0]
+            z = expm(angle * np.array([[0.0, -1.0], [1.0, 0.0]])) @ z
+        else:
+            g = np.array(normals(stream, item, d, k))
+            g = math.sqrt(2 * diffusion * dt * (1 + diffusion * dt)) * (g - (g @ z) * z)
+            size = np.linalg.norm(g)
+            turn = 2 * math.atan(size / 2)
+            z = math.cos(turn) * z + math.sin(turn) * g / size
+        z = driven_expm(h, omega, z, dt if k + 1 < n_steps else dt / 2)
+    return z

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from oscsim.physics.observables import order_parameter
 from oscsim.typing import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -42,15 +41,6 @@ class Trajectory:
     method: str
     version: str
     status: IntArray
-
-    def order_parameter(self) -> FloatArray:
-        """Return r of every trajectory at every saved time.
-
-        Returns
-        -------
-        FloatArray, shape (n_trajectories, n_saved)
-        """
-        return order_parameter(self.y, self.geometry)
 
     def to_xarray(self) -> "xarray.Dataset":
         """Return the states as a labelled data set.

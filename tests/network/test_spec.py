@@ -6,6 +6,8 @@ from oscsim.network.spec import Network
 from oscsim.physics.kuramoto import KuramotoParams
 from oscsim.physics.lohe import LoheParams
 
+pytestmark = pytest.mark.kernel
+
 
 def test_torus():
     net = Network.driven([[1, 2], [3, 4]], 5, "torus")

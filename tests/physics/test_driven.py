@@ -9,6 +9,8 @@ from oscsim.physics.geometry import angle_between
 from tests import naive
 from tests.helpers import antisymmetric, random_units, unit
 
+pytestmark = pytest.mark.kernel
+
 DIMENSIONS = [2, 3, 8, 32]
 
 

@@ -10,6 +10,8 @@ from oscsim.physics.observables import order_parameter
 from tests import naive
 from tests.helpers import antisymmetric, random_units
 
+pytestmark = pytest.mark.kernel
+
 
 def random_network(seed, n, d, geometry):
     rng = np.random.default_rng(seed)

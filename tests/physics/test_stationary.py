@@ -13,6 +13,8 @@ from oscsim.physics.driven import (
     settle_detuned,
 )
 
+pytestmark = pytest.mark.kernel
+
 
 @pytest.mark.parametrize(
     ("d", "value"), [(2, 0.93524), (3, 0.87500), (8, 0.63768), (32, 0.23674)]

@@ -26,6 +26,7 @@ KNOWN = [
 ]
 
 
+@pytest.mark.kernel
 @pytest.mark.parametrize(("counter", "key", "answer"), KNOWN)
 def test_known_answers(counter, key, answer):
     words = np.array([*key, *counter[:2]], np.uint64)
@@ -38,6 +39,7 @@ def test_known_answers(counter, key, answer):
     assert naive.philox4x32(counter, key) == answer
 
 
+@pytest.mark.kernel
 @pytest.mark.parametrize("n", [1, 2, 5])
 def test_every_word_of_the_address_counts(n):
     index = np.array([0, 3, 2**31 // 3])
@@ -53,6 +55,7 @@ def test_every_word_of_the_address_counts(n):
         np.testing.assert_allclose(z[row], expected, rtol=1e-13, atol=1e-14)
 
 
+@pytest.mark.kernel
 def test_streams_differ_in_every_field():
     index = np.arange(4)
     base = uniforms(STREAM, index, 3)
@@ -103,6 +106,7 @@ def test_points_on_sphere(d):
     assert_mean(z[:, 0] * z[:, 1], 0.0, 0.05 / d)
 
 
+@pytest.mark.kernel
 @pytest.mark.parametrize(
     ("call", "message"),
     [

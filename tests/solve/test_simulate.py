@@ -5,6 +5,7 @@ from oscsim import __version__
 from oscsim.errors import IntegrationError, SpecError
 from oscsim.network.spec import Network
 from oscsim.physics.driven import settle, settle_detuned
+from oscsim.physics.observables import order_parameter
 from oscsim.solve.simulate import simulate
 from tests.helpers import (
     antisymmetric,
@@ -161,6 +162,7 @@ def test_free_diffusion_on_the_sphere(method, d):
     assert_mean(c, decay, decay**2, decay**0.5)
 
 
+@pytest.mark.kernel
 @pytest.mark.parametrize("geometry", ["torus", "sphere"])
 def test_threads_do_not_matter(geometry):
     net = Network.driven(
@@ -203,9 +205,10 @@ def test_random_starts_are_uniform_and_differ():
     assert_mean(np.cos(run.y[0, 0]), 0.0, 0.05)
     assert -np.pi < run.y.min() < -3.14 < 3.14 < run.y.max() < np.pi
     assert not np.any(run.y[0, 0] == run.y[1, 0])
-    r2 = simulate(free(100), t1=1, dt=1, n_trajectories=4000, seed=1).order_parameter()
-    assert_mean(r2[:, 0] ** 2, 1 / 100, 0)
-    assert r2[:, 0].mean() == pytest.approx(0.0886, abs=0.003)
+    run = simulate(free(100), t1=1, dt=1, n_trajectories=4000, seed=1)
+    r = order_parameter(run)[:, 0]
+    assert_mean(r**2, 1 / 100, 0)
+    assert r.mean() == pytest.approx(0.0886, abs=0.003)
 
 
 def test_rotation_keeps_length_and_order():
@@ -232,6 +235,7 @@ def test_noisy_steps_keep_length():
     assert np.abs(np.linalg.norm(run.y, axis=-1) - 1).max() < 1e-12
 
 
+@pytest.mark.kernel
 def test_saved_times():
     run = simulate(FREE, t1=1, dt=0.1, save_every=4)
     np.testing.assert_allclose(run.t, [0, 0.4, 0.8, 1.0])
@@ -241,6 +245,7 @@ def test_saved_times():
     assert (run.version, run.method, run.dt, run.seed) == (__version__, "rk4", 0.1, 0)
 
 
+@pytest.mark.kernel
 def test_whole_numbers_are_numbers():
     a = simulate(Network.driven([[3, 0]], 1, "torus"), t1=1, dt=0.1, start=[1])
     b = simulate(
@@ -249,6 +254,7 @@ def test_whole_numbers_are_numbers():
     assert np.array_equal(a.y, b.y)
 
 
+@pytest.mark.kernel
 @pytest.mark.parametrize("geometry", ["torus", "sphere"])
 def test_blow_up_names_step_time_and_index(geometry):
     field = np.zeros((4, 2))
@@ -269,6 +275,7 @@ def test_blow_up_names_step_time_and_index(geometry):
     assert simulate(net, t1=1, dt=0.1, start=start).status.tolist() == [-1]
 
 
+@pytest.mark.kernel
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_start_that_is_not_finite_is_named(bad):
     for k in range(3):
@@ -278,6 +285,7 @@ def test_start_that_is_not_finite_is_named(bad):
             simulate(free(3), t1=1, dt=0.1, start=start)
 
 
+@pytest.mark.kernel
 def test_labelled_data():
     data = simulate(free(3), t1=1, dt=0.1, n_trajectories=2).to_xarray()
     assert data["theta"].dims == ("trajectory", "time", "oscillator")
@@ -290,9 +298,15 @@ def test_labelled_data():
         "component",
     )
     np.testing.assert_array_equal(run.to_xarray()["time"], run.t)
-    assert run.order_parameter().shape == (1, 2)
+    assert order_parameter(run).shape == (1, 2)
+    np.testing.assert_array_equal(
+        order_parameter(run), order_parameter(run.y, "sphere")
+    )
+    with pytest.raises(SpecError, match="contradicts the simulation's 'sphere'"):
+        order_parameter(run, "torus")
 
 
+@pytest.mark.kernel
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
