@@ -79,26 +79,38 @@ def run(arguments: list[str] | None = None) -> int:
 
     0 done, 1 the work failed, 2 the request was wrong, 130 interrupted.
     """
-    from oscsim.errors import IntegrationError, OscsimError
+    from typer.main import get_command
 
+    asked = sys.argv[1:] if arguments is None else list(arguments)
+    command = get_command(app)
     try:
-        code = app(arguments, standalone_mode=False)
-    except IntegrationError as error:
-        return _complain(str(error), WORK_FAILED)
-    except OscsimError as error:
-        return _complain(str(error), WRONG_REQUEST)
-    except OSError as error:
-        reason = error.strerror or error
-        return _complain(f"the output could not be written: {reason}", WORK_FAILED)
+        with command.make_context("oscsim", asked) as context:
+            code = command.invoke(context)
+    except typer.Exit as done:
+        return done.exit_code
     except (KeyboardInterrupt, typer.Abort):
         return _complain("interrupted: nothing was finished", INTERRUPTED)
     except Exception as error:
-        # typer's own class for a wrong command line is not public
-        sentence = getattr(error, "format_message", None)
-        if sentence is None:
+        told = _told(error)
+        if told is None:
             raise
-        return _complain(sentence() or "name a command", WRONG_REQUEST)
+        return _complain(*told)
     return code if isinstance(code, int) else 0
+
+
+def _told(error: Exception) -> tuple[str, int] | None:
+    """Return the sentence and exit code of an error, None for a program's fault."""
+    from oscsim.errors import IntegrationError, OscsimError
+
+    if isinstance(error, OSError):
+        reason = error.strerror or error
+        return f"the output could not be written: {reason}", WORK_FAILED
+    if isinstance(error, OscsimError):
+        failed = isinstance(error, IntegrationError)
+        return str(error), WORK_FAILED if failed else WRONG_REQUEST
+    # typer's own class for a wrong command line is not public
+    sentence = getattr(error, "format_message", None)
+    return None if sentence is None else (sentence() or "name a command", WRONG_REQUEST)
 
 
 @app.callback(invoke_without_command=True)
