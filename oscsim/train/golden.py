@@ -7,9 +7,9 @@ import numpy as np
 import torch
 from torch import nn
 
+from oscsim.files import write_whole
 from oscsim.models.config import FixedQueryConfig
 from oscsim.train.fixed_query import FixedQueryModel
-from oscsim.train.publish import replace
 
 _SMALL = {
     "vocab_size": 11,
@@ -118,5 +118,5 @@ def write_golden(folder: Path) -> Path:
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **golden_arrays())
     path = folder / "fixed_query.npz"
-    replace(path, buffer.getvalue())
+    write_whole(path, buffer.getvalue())
     return path

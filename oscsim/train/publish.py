@@ -12,6 +12,7 @@ import safetensors.torch
 import torch
 
 from oscsim.errors import SpecError
+from oscsim.files import write_whole
 from oscsim.train.card import Training, card, index_page
 from oscsim.train.fixed_query import FixedQueryModel
 
@@ -28,16 +29,15 @@ def write_checkpoint(folder: Path, model: FixedQueryModel, training: Training) -
     training : Training
         What the card says.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     state = {name: t.contiguous().float() for name, t in model.state_dict().items()}
     weights = safetensors.torch.save(state, metadata={"format": "pt"})
-    replace(folder / "model.safetensors", weights)
+    write_whole(folder / "model.safetensors", weights)
     for name, text in {
         "config.json": model.config.model_dump_json(indent=2) + "\n",
         "training.json": json.dumps(asdict(training), indent=2) + "\n",
         "README.md": card(folder.resolve().name, training),
     }.items():
-        replace(folder / name, text.encode())
+        write_whole(folder / name, text.encode())
 
 
 def write_index(folder: Path) -> Path:
@@ -55,15 +55,8 @@ def write_index(folder: Path) -> Path:
     if not records:
         raise SpecError(f"no folder in {folder} holds a training.json")
     readme = folder / "README.md"
-    replace(readme, index_page(records).encode())
+    write_whole(readme, index_page(records).encode())
     return readme
-
-
-def replace(path: Path, content: bytes) -> None:
-    """Write a file in full under another name, then give it its own."""
-    temporary = path.with_name(f".{path.name}.part")
-    temporary.write_bytes(content)
-    temporary.replace(path)
 
 
 def versions() -> dict[str, str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from oscsim.errors import SpecError
+from oscsim.files import write_whole
 
 T = TypeVar("T")
 
@@ -203,4 +204,4 @@ def to_json_lines(sentences: Sequence[Sentence]) -> str:
 
 def write_json_lines(path: Path, sentences: Sequence[Sentence]) -> None:
     """Write sentences in the published format to ``path``."""
-    path.write_text(to_json_lines(sentences), encoding="utf-8", newline="\n")
+    write_whole(path, to_json_lines(sentences).encode())
