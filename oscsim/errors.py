@@ -26,7 +26,7 @@ class ComponentError(OscsimError, ValueError):
 
 
 class IntegrationError(OscsimError, ArithmeticError):
-    """A state stopped being finite during integration.
+    """A step of an integration failed: not finite, or too far for the method.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class IntegrationError(OscsimError, ArithmeticError):
 
     def __init__(self, step: int, time: float, index: int) -> None:
         super().__init__(
-            f"the state of oscillator {index} is not finite after step {step} "
-            f"(t = {time:.6g} s): use a smaller dt"
+            f"oscillator {index} is not finite, or moved farther than the method can "
+            f"follow, at step {step} (t = {time:.6g} s): use a smaller dt"
         )
         self.step, self.time, self.index = step, time, index
