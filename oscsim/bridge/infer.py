@@ -121,6 +121,8 @@ class Run:
         Chips that were asked for; fewer were run if interrupted.
     warnings : tuple of str
         What a reader must know.
+    full_scale : tuple of FloatArray, one per layer, shape (heads,)
+        Coupling ``w |r|`` that is loaded as ``coupling_max``.
     """
 
     checkpoint: Checkpoint
@@ -133,6 +135,7 @@ class Run:
     tallies: tuple[SettleTally, ...]
     chips_asked: int
     warnings: tuple[str, ...]
+    full_scale: tuple[FloatArray, ...] = ()
 
     @property
     def existing_lengths(self) -> IntArray:
@@ -225,6 +228,7 @@ def infer(
         tallies=tuple(outcome.tally for outcome in done),
         chips_asked=chips,
         warnings=checkpoint.warnings + calibration.warnings,
+        full_scale=tuple(layer.full_scale for layer in calibration.layers),
     )
 
 

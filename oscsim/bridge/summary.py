@@ -6,6 +6,9 @@ from oscsim.bridge.compare import Comparison
 from oscsim.bridge.cost import Cost, attention_j
 from oscsim.bridge.infer import Run
 from oscsim.bridge.scope import modelled, remarks
+from oscsim.substrate.tally import SettleTally
+
+LOADED = ("couplings", "clipped", "zeroed")
 
 ENERGY_KEYS = (
     "p10",
@@ -68,6 +71,7 @@ def summary(run: Run, comparison: Comparison, cost: Cost | None) -> dict[str, An
         "couplings": tally.couplings,
         "couplings_clipped": tally.clipped,
         "couplings_zeroed": tally.zeroed,
+        "layers": _layers(run, tally),
         "readout_clipped": tally.adc_clipped,
         "energy_j_per_token": _energy(cost),
         "rivals_j_per_token": _rivals(cost),
@@ -77,6 +81,19 @@ def summary(run: Run, comparison: Comparison, cost: Cost | None) -> dict[str, An
         "not_modelled": off,
         "warnings": warnings_of(run, cost),
     }
+
+
+def _layers(run: Run, tally: SettleTally) -> list[dict[str, Any]]:
+    """Return how every layer was scaled into its range, and what that lost."""
+    if not tally.by_layer:
+        return []
+    return [
+        {
+            "full_scale": [float(value) for value in full_scale],
+            **{name: tally.by_layer[n, name] for name in LOADED},
+        }
+        for n, full_scale in enumerate(run.full_scale)
+    ]
 
 
 def warnings_of(run: Run, cost: Cost | None) -> list[str]:

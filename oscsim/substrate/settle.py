@@ -156,7 +156,7 @@ def _couplings_on_chip(
         loaded = quantize_unsigned(
             wanted, 1.0, device.weight_bits, limit=device.range_limit
         )
-        tally.record_couplings(wanted, loaded)
+        tally.record_couplings(drive.layer, wanted, loaded)
         wanted = loaded.values
 
     def slots(values: FloatArray) -> FloatArray:

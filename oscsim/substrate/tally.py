@@ -1,6 +1,7 @@
 """What happened to couplings and oscillators on one chip."""
 
 import math
+from collections import Counter
 from dataclasses import dataclass, field, fields
 
 import numpy as np
@@ -26,6 +27,8 @@ class SettleTally:
     ----------
     couplings, clipped, zeroed : int
         Couplings loaded, clipped to full scale, and lost below half an LSB.
+    by_layer : Counter of (int, str)
+        The same three by number of the layer and name.
     oscillators : int
         Oscillators that settled.
     unsettled : int
@@ -47,6 +50,7 @@ class SettleTally:
     couplings: int = 0
     clipped: int = 0
     zeroed: int = 0
+    by_layer: Counter[tuple[int, str]] = field(default_factory=Counter)
     oscillators: int = 0
     unsettled: int = 0
     unlocked: int = 0
@@ -56,11 +60,17 @@ class SettleTally:
     field_histogram: IntArray = field(default_factory=_empty_histogram)
     time_histogram: IntArray = field(default_factory=_empty_histogram)
 
-    def record_couplings(self, wanted: FloatArray, loaded: Quantized) -> None:
+    def record_couplings(
+        self, layer: int, wanted: FloatArray, loaded: Quantized
+    ) -> None:
         """Add the couplings of one layer; pairs that do not exist hold 0."""
-        self.couplings += int(np.count_nonzero(wanted))
+        number = int(np.count_nonzero(wanted))
+        self.couplings += number
         self.clipped += loaded.clipped
         self.zeroed += loaded.zeroed
+        self.by_layer[layer, "couplings"] += number
+        self.by_layer[layer, "clipped"] += loaded.clipped
+        self.by_layer[layer, "zeroed"] += loaded.zeroed
 
     def record_settling(
         self,

@@ -6,14 +6,16 @@ import json
 import numpy as np
 import pytest
 
+from oscsim.bridge.calibrate import calibrate
 from oscsim.bridge.compare import compare
 from oscsim.bridge.cost import price
 from oscsim.bridge.infer import Setting, infer
+from oscsim.bridge.passes import in_float64
 from oscsim.bridge.scope import ALWAYS_LEFT_OUT, EFFECTS, modelled, remarks
 from oscsim.bridge.summary import summary, warnings_of
 from oscsim.substrate.device import IMPERFECTIONS, RUNGS, Device
 from oscsim.substrate.perturb import Perturbation
-from tests.bridge.runs import bundled, some
+from tests.bridge.runs import bundled, random_model, some
 
 RING = Device.load("ring-65nm")
 IDEAL = Device.load("ideal")
@@ -151,6 +153,23 @@ def test_counts_of_what_was_lost_are_those_of_the_tally():
     ):
         assert found[key] == sum(getattr(tally, name) for tally in tallies)
     assert found["oscillators"] == 4 * found["n_tokens"]
+
+
+def test_scaling_and_clipping_are_told_for_every_layer():
+    model = random_model(2, task="sva", vocab_size=169, max_len=9)
+    found = result(infer(model, some(40), device=RING, chips=2, repeats=1))
+    assert len(found["layers"]) == 2
+    for name in ("couplings", "clipped", "zeroed"):
+        key = name if name == "couplings" else f"couplings_{name}"
+        assert sum(layer[name] for layer in found["layers"]) == found[key]
+        assert all(type(layer[name]) is int for layer in found["layers"])
+    for layer in found["layers"]:
+        assert len(layer["full_scale"]) == 2
+        assert min(layer["full_scale"]) > 0
+    heads = calibrate(model, in_float64(model.weights), some(40).ids).layers[1]
+    assert found["layers"][1]["full_scale"] == list(heads.full_scale)
+    assert result(on(IDEAL))["layers"] == []
+    assert result(on(rung="digital"))["layers"] == []
 
 
 def test_rivals_stand_beside_the_substrate():

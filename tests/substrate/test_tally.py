@@ -44,10 +44,26 @@ def test_tallies_add_field_by_field():
     assert both.zeroed == 3
     assert both.reads == 8
     assert both.unsettled == one.unsettled + two.unsettled
+    assert both.by_layer == {(0, "couplings"): 8, (0, "zeroed"): 3}
     np.testing.assert_array_equal(
         both.field_histogram, one.field_histogram + two.field_histogram
     )
     assert one.oscillators == 5
+
+
+def test_couplings_are_counted_in_their_layer():
+    tally = SettleTally()
+    for layer, w in ((0, 3.0), (2, 0.1), (2, 3.0)):
+        asked = single(5, w=w)._replace(layer=layer)
+        settled(device(weight_bits=2), asked, tally=tally)
+    assert +tally.by_layer == {
+        (0, "couplings"): 5,
+        (0, "clipped"): 5,
+        (2, "couplings"): 10,
+        (2, "clipped"): 5,
+        (2, "zeroed"): 5,
+    }
+    assert (tally.couplings, tally.clipped, tally.zeroed) == (15, 10, 5)
 
 
 def test_histograms_are_in_units_of_the_full_scale_coupling():
