@@ -406,7 +406,8 @@ def _interrupted(result: "Run") -> int:
 def _console() -> "Console":
     from rich.console import Console
 
-    return Console(width=None if sys.stdout.isatty() else 120)
+    # names and sources come from files: brackets in them are no markup
+    return Console(width=None if sys.stdout.isatty() else 120, markup=False)
 
 
 @contextmanager

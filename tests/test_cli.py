@@ -581,6 +581,25 @@ def test_devices_are_listed_with_their_sources(capfd):
             assert device[name] == getattr(Device.load(device["name"]), name)
 
 
+@pytest.mark.usefixtures("quick")
+def test_brackets_in_names_are_kept(capfd, files):
+    """A terminal library would take them for its markup."""
+    shutil.move(files / "model", files / "a[red]b[x]")
+    path = files / "mine.toml"
+    path.write_text(
+        'name = "chip[/bold]"\ndescription = "uses [/dim] and [blue]."\n'
+        'oscillator = "ring"\ncoupling_max = 1e8\nfrequency_hz = 1e8'
+    )
+    code, out, err = run(capfd, "devices", path)
+    assert (code, err) == (0, "")
+    assert "chip[/bold]: uses [/dim] and [blue]." in out
+    for more in (("inspect",), ("infer", "--data", files / "data.jsonl", *FAST)):
+        command, *options = more
+        code, out, err = run(capfd, command, files / "a[red]b[x]", *options)
+        assert (code, err) == (0, "")
+        assert "a[red]b[x]" in out
+
+
 def test_inspect_says_what_a_checkpoint_is(capfd, files):
     code, out, err = run(capfd, "inspect", files / "model")
     assert (code, err) == (0, "")

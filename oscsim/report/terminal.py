@@ -27,10 +27,11 @@ def print_run(
     if setting.perturbation is not None:
         where = f"ideal substrate, {setting.perturbation}"
     console.print(
-        f"[bold]{run.checkpoint.name}[/] on {where}: "
-        f"{comparison.chips} chips x {run.logits.shape[1]} repeats, "
-        f"{len(run.data)} sentences, seed {setting.seed}",
-        highlight=False,
+        Text.assemble(
+            (run.checkpoint.name, "bold"),
+            f" on {where}: {comparison.chips} chips x {run.logits.shape[1]} repeats, "
+            f"{len(run.data)} sentences, seed {setting.seed}",
+        )
     )
     console.print(_accuracy_table(comparison))
     if comparison.tally.oscillators:
@@ -173,7 +174,7 @@ def print_devices(console: Console, devices: list[Device]) -> None:
 
 def print_device(console: Console, device: Device) -> None:
     """Print every number of one device with its source."""
-    console.print(f"[bold]{device.name}[/]: {device.description}", highlight=False)
+    console.print(Text.assemble((device.name, "bold"), f": {device.description}"))
     table = Table()
     for heading in ("field", "value", "unit", "confidence", "source"):
         table.add_column(heading)
@@ -217,7 +218,7 @@ def print_checkpoint(console: Console, checkpoint: Checkpoint) -> None:
 
 def _print_lines(console: Console, heading: str, lines: list[str]) -> None:
     if lines:
-        console.print(f"[bold]{heading}:[/] " + "; ".join(lines) + ".", highlight=False)
+        console.print(Text.assemble((f"{heading}: ", "bold"), "; ".join(lines) + "."))
 
 
 def _is_number(value: object) -> bool:
