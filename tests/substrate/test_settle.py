@@ -122,6 +122,25 @@ def test_static_detuning_gives_adlers_angle():
     )
 
 
+def test_every_query_slot_has_its_own_detuning_and_a_shared_one_the_first():
+    coupling = np.ones((2, 3, 5, 1))
+    asked = drive(coupling, np.tile([1.0, 0.0], (3, 1, 1)))
+    kind = device(frequency_offset=0.3)
+    omega = chip_of(kind, asked).layers[0].detuning
+    assert omega.shape == (3, 5)
+    found = angle(settled(kind, asked))
+    for item in range(2):
+        np.testing.assert_allclose(found[item], np.arcsin(omega / RATE), atol=1e-9)
+    one = kind.changed(query_slots=1)
+    shared = chip_of(one, asked).layers[0].detuning
+    assert shared.shape == (3, 1)
+    np.testing.assert_allclose(
+        angle(settled(one, asked))[0],
+        np.broadcast_to(np.arcsin(shared / RATE), (3, 5)),
+        atol=1e-9,
+    )
+
+
 def test_an_oscillator_out_of_lock_is_counted_and_beats():
     kind = device(frequency_offset=4.0, settle_time=AT_ONCE)
     asked = single(1, heads=400)
