@@ -153,8 +153,8 @@ def infer(
 ) -> int:
     """Run a checkpoint on chips of a device, beside the digital model."""
     from oscsim.bridge.cost import require_prices
-    from oscsim.bridge.infer import Setting
     from oscsim.bridge.infer import infer as run_on_chips
+    from oscsim.bridge.setting import Setting
     from oscsim.substrate.perturb import Perturbation
 
     model, sentences = _model_and_data(checkpoint, data, config)

@@ -4,7 +4,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from oscsim.bridge.infer import Run, Setting
+from oscsim.bridge.infer import Run
+from oscsim.bridge.setting import Setting
 from oscsim.counts import Counts
 from oscsim.energy.baselines import (
     Shape,

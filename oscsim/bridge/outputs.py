@@ -4,7 +4,8 @@ import numpy as np
 
 from oscsim.bridge.calibrate import calibrate
 from oscsim.bridge.checkpoint import Checkpoint
-from oscsim.bridge.infer import Engine, Setting
+from oscsim.bridge.infer import Engine
+from oscsim.bridge.setting import Setting
 from oscsim.errors import DataError
 from oscsim.models.config import FixedQueryConfig
 from oscsim.substrate.device import Device, Rung, default_device

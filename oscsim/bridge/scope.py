@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from oscsim.bridge.infer import Run, Setting
+from oscsim.bridge.infer import Run
+from oscsim.bridge.setting import Setting
 from oscsim.typing import FloatArray
 
 ALWAYS_LEFT_OUT = (

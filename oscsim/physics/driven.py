@@ -267,7 +267,7 @@ def settle_kernel(h: FloatArray, z0: FloatArray, t: FloatArray, out: FloatArray)
             continue
         e = math.exp(-length * t[i])
         scale = 1.0 / (a + b * e * e)
-        along = (a - b * e * e) * scale
+        along = 1.0 - 2.0 * b * e * e * scale
         across = 4.0 * e * scale
         for k in range(d):
             target = h[i, k] / length

@@ -2,8 +2,8 @@
 
 import math
 
-from oscsim.bridge.infer import Setting
 from oscsim.bridge.manifest import Manifest
+from oscsim.bridge.setting import Setting
 from oscsim.report.markup import items, paragraph, table
 from oscsim.substrate.device import Device
 

@@ -136,7 +136,8 @@ def drive_figure(comparison: Comparison, device: Device) -> Figure:
                 label=f"limit of the phase model, |h| = {device.weak_coupling:g} (2πf)",
             )
         _say(ax, tally.oscillators, zip(("left", "right"), sides, strict=True))
-        figure.legend(loc="outside lower center", ncols=1)
+        if ax.get_legend_handles_labels()[0]:
+            figure.legend(loc="outside lower center", ncols=1)
     return figure
 
 
@@ -175,7 +176,8 @@ def settling_figure(comparison: Comparison, device: Device) -> Figure:
         share = percent(tally.unsettled / tally.oscillators)
         ax.plot([], [], " ", label=f"unsettled when read: {share}")
         _say(ax, tally.oscillators, zip(("left", "right"), sides, strict=True))
-        figure.legend(loc="outside lower center", ncols=1)
+        if ax.get_legend_handles_labels()[0]:
+            figure.legend(loc="outside lower center", ncols=1)
     return figure
 
 

@@ -154,7 +154,8 @@ def _settled(
 ) -> FloatArray:
     length = np.linalg.norm(h, axis=1)
     first_axis = np.zeros_like(h)
-    first_axis[:, 0] = 1.0
+    # on the drive's side: its antipode would be kept as it is
+    first_axis[:, 0] = np.copysign(1.0, h[:, 0])
     mean = settle(h, first_axis, np.inf)
     mean[length == 0] = first_axis[length == 0]
     return von_mises_fisher(stream, index, mean, length / diffusion)

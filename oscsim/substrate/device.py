@@ -182,6 +182,13 @@ class Device(BaseModel):
                 "a settled state does not depend on its start"
             ),
         )
+        yield (
+            self.start == "previous" and self.query_slots == "all",
+            (
+                "start = 'previous' needs query_slots = 1: an oscillator that serves "
+                "one query does not start where another one ended"
+            ),
+        )
         stuck = self.stuck_off + self.stuck_on
         yield stuck > 1, f"stuck_off + stuck_on = {stuck} is more than 1"
 

@@ -86,7 +86,7 @@ class Perturbation:
 
 
 def settle_perturbed(
-    perturbation: Perturbation, *, seed: int, repeat: int, max_len: int
+    perturbation: Perturbation, *, seed: int, chip: int, repeat: int, max_len: int
 ) -> Settle:
     """Return the ideal substrate's ``settle`` under one perturbation.
 
@@ -94,7 +94,7 @@ def settle_perturbed(
     ----------
     perturbation : Perturbation
         Kind and strength.
-    seed, repeat : int
+    seed, chip, repeat : int
         Select the draw; sentences differ through their item numbers.
     max_len : int
         Number of anchor slots, so that draws do not depend on padding.
@@ -103,6 +103,7 @@ def settle_perturbed(
         _settle_layer,
         perturbation=perturbation,
         seed=seed,
+        chip=chip,
         repeat=repeat,
         max_len=max_len,
     )
@@ -114,10 +115,11 @@ def _settle_layer(
     *,
     perturbation: Perturbation,
     seed: int,
+    chip: int,
     repeat: int,
     max_len: int,
 ) -> FloatArray:
-    stream = Stage.PERTURB.stream(seed, drive.layer, 0, repeat)
+    stream = Stage.PERTURB.stream(seed, drive.layer, chip, repeat)
     coupling = drive.coupling
     if perturbation.kind == "coupling":
         coupling = _perturbed_couplings(drive, perturbation.s, stream, max_len)

@@ -8,7 +8,8 @@ import numpy as np
 
 from oscsim.bridge.checkpoint import Checkpoint, load_checkpoint
 from oscsim.bridge.datasets import bundled_data, read_sva
-from oscsim.bridge.infer import Run, Setting
+from oscsim.bridge.infer import Run
+from oscsim.bridge.setting import Setting
 from oscsim.counts import Counts
 from oscsim.models.config import FixedQueryConfig, tensor_shapes
 from oscsim.substrate.device import Device

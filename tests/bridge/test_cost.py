@@ -8,7 +8,8 @@ import pytest
 
 from oscsim.bridge import cost as costs
 from oscsim.bridge.cost import latency_per_token, price, require_prices, shape_of
-from oscsim.bridge.infer import Setting, infer
+from oscsim.bridge.infer import infer
+from oscsim.bridge.setting import Setting
 from oscsim.errors import ComponentError
 from oscsim.substrate.device import Device
 from oscsim.substrate.perturb import Perturbation

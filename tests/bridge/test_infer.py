@@ -8,7 +8,8 @@ import pytest
 
 from oscsim.bridge.compare import compare
 from oscsim.bridge.cost import shape_of
-from oscsim.bridge.infer import Engine, Setting, infer
+from oscsim.bridge.infer import Engine, infer
+from oscsim.bridge.setting import Setting
 from oscsim.counts import Counts
 from oscsim.energy.baselines import digital_oscillator, digital_softmax
 from oscsim.errors import DataError, DeviceError, SpecError

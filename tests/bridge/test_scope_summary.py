@@ -9,9 +9,10 @@ import pytest
 from oscsim.bridge.calibrate import calibrate
 from oscsim.bridge.compare import compare
 from oscsim.bridge.cost import price
-from oscsim.bridge.infer import Setting, infer
+from oscsim.bridge.infer import infer
 from oscsim.bridge.passes import in_float64
 from oscsim.bridge.scope import ALWAYS_LEFT_OUT, EFFECTS, modelled, remarks
+from oscsim.bridge.setting import Setting
 from oscsim.bridge.summary import summary, warnings_of
 from oscsim.substrate.device import IMPERFECTIONS, RUNGS, Device
 from oscsim.substrate.perturb import Perturbation
@@ -56,7 +57,7 @@ def test_every_imperfection_has_words():
 
 @pytest.mark.parametrize("rung", RUNGS)
 def test_modelled_and_not_modelled_together_are_everything(rung):
-    kind = RING.changed(start="previous")
+    kind = RING.changed(start="previous", query_slots=1)
     on_, off = modelled(Setting(kind, rung))
     words = [text.removesuffix(", previous start") for text in on_]
     assert sorted(words + off) == sorted([*EFFECTS.values(), *ALWAYS_LEFT_OUT])

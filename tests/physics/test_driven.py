@@ -235,3 +235,13 @@ def test_settling_time():
 def test_refusals(call, message):
     with pytest.raises(SpecError, match=message):
         call()
+
+
+@pytest.mark.kernel
+def test_a_settled_state_does_not_depend_on_its_start():
+    rng = np.random.default_rng(8)
+    h = rng.normal(size=(300, 3))
+    starts = rng.normal(size=(2, 300, 3))
+    starts /= np.linalg.norm(starts, axis=-1, keepdims=True)
+    first, second = (settle(h, start, np.inf) for start in starts)
+    np.testing.assert_array_equal(first, second)

@@ -6,6 +6,7 @@ from scipy.integrate import cumulative_simpson
 from oscsim.errors import SpecError
 from oscsim.physics.driven import alignment
 from oscsim.physics.geometry import angle_between
+from oscsim.solve.driven_noise import sample_driven
 from oscsim.solve.noise import Stream, points_on_sphere, von_mises_fisher
 from tests.helpers import assert_mean, z_score
 
@@ -117,3 +118,12 @@ def test_batch_and_order_do_not_matter():
 def test_refusals(call, message):
     with pytest.raises(SpecError, match=message):
         call()
+
+
+@pytest.mark.parametrize("h", [[-1.0, 0.0], [-1.0, 1e-16], [-1.0, 0.0, 0.0]])
+def test_a_settled_draw_lies_about_its_drive_whatever_the_drive(h):
+    drive = np.array([h])
+    start = np.zeros_like(drive)
+    start[0, 0] = 1.0
+    drawn = sample_driven(drive, start, np.inf, 1e-9, Stream(0, 1), np.array([0]))
+    assert drawn[0, 0] < -0.99

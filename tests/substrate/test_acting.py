@@ -32,7 +32,7 @@ VALUES = {
     "adc_bits": 3,
 }
 NEEDS = {
-    "start": {"settle_time": 1 / RATE},
+    "start": {"settle_time": 1 / RATE, "query_slots": 1},
     "frequency_mismatch": {"frequency_hz": 1e8},
     "weight_bits": {"range_limit": True},
 }

@@ -143,6 +143,10 @@ BASE = 'oscillator = "ring"\ncoupling_max = 1e7\nfrequency_hz = 1e8\n'
         ("range_limit = 1", "range_limit"),
         ("range_limit = false\nweight_bits = 4", "range_limit = false cannot act"),
         ('start = "previous"', "start = 'previous' cannot act"),
+        (
+            'start = "previous"\nsettle_time = 1.0',
+            "start = 'previous' needs query_slots = 1",
+        ),
         ('start = "zero"', "start"),
         ("query_slots = 2", "query_slots"),
         ('time_unit = "ms"', "time_unit"),

@@ -21,9 +21,9 @@ from tests.substrate.zscore import assert_normal, z_score
 KINDS = ("coupling", "state", "frequency")
 
 
-def perturbed(kind, s, asked, *, seed=0, repeat=0, max_len=10):
+def perturbed(kind, s, asked, *, seed=0, chip=0, repeat=0, max_len=10):
     settle = settle_perturbed(
-        Perturbation(kind, s), seed=seed, repeat=repeat, max_len=max_len
+        Perturbation(kind, s), seed=seed, chip=chip, repeat=repeat, max_len=max_len
     )
     return settle(asked, Counts())
 
@@ -165,3 +165,12 @@ def test_a_wrong_perturbation_is_one_sentence(text, expected):
         Perturbation.parse(text)
     assert expected in str(error.value)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_chip_number_is_another_redraw(kind):
+    asked = random_drive()
+    first = perturbed(kind, 0.3, asked)
+    assert np.abs(perturbed(kind, 0.3, asked, chip=1) - first).max() > 0.01
+    other = perturbed(kind, 0.3, asked, repeat=1)
+    assert np.abs(perturbed(kind, 0.3, asked, chip=1) - other).max() > 0.01

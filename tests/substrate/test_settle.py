@@ -369,7 +369,9 @@ def test_readings_beyond_the_converter_clip_and_count():
 
 
 def previous(asked, **fields):
-    return settled(device(start="previous", settle_time=1.0, **fields), asked)
+    return settled(
+        device(start="previous", query_slots=1, settle_time=1.0, **fields), asked
+    )
 
 
 def test_a_previous_start_is_where_the_previous_query_ended():
@@ -439,7 +441,7 @@ def test_draws_follow_the_item_not_its_place_in_the_batch(kind, d):
 def test_draws_do_not_depend_on_the_padded_length(kind, d, start):
     """The chip has 12 slots; 4 queries and 6 anchors are used, then 12 of each."""
     asked = random_drive(n=3, d=d, queries=6, n_anchors=6)
-    fields = NOISY | {"start": start}
+    fields = NOISY | {"start": start, "query_slots": 1}
     chip_sized = asked_with_slots(asked, 12)
     long_live = np.zeros((3, 12), bool)
     long_live[:, :6] = True
