@@ -165,7 +165,14 @@ def infer(
     setting = Setting(hardware, rung, seed, perturbation)  # type: ignore[arg-type]
     setting.require(model)
     require_prices(setting, model.config.d_osc)
-    name = out or f"runs/{model.name}-{hardware.name}-{rung}-s{seed}"
+    extra = {
+        "changes": hardware.changes,
+        "data": data,
+        "config": dict(model.given),
+        "draws": [chips, repeats],
+        "perturb": perturb,
+    }
+    name = out or _folder_name(f"{model.name}-{hardware.name}-{rung}-s{seed}", extra)
     folder = _writable(Path(name))
     with _progress("chips", as_json) as tick:
         result = run_on_chips(
@@ -228,6 +235,13 @@ def ladder(
 @app.command()
 def rerun(
     record: Annotated[str, typer.Argument(metavar="RUN.TOML", help="Record of a run.")],
+    checkpoint: Annotated[
+        str | None,
+        typer.Option("--checkpoint", help="Where the checkpoint lies now, if moved."),
+    ] = None,
+    data: Annotated[
+        str | None, typer.Option("--data", help="Where the data lie now, if moved.")
+    ] = None,
     out: Annotated[
         str | None, typer.Option("--out", help="Folder for the repeated run.")
     ] = None,
@@ -240,7 +254,13 @@ def rerun(
     recorded = manifest.Manifest.load(Path(record))
     folder = None if out is None else _writable(Path(out))
     with _progress("chips", as_json) as tick:
-        result = manifest.rerun(recorded, n_threads=threads, progress=tick)
+        result = manifest.rerun(
+            recorded,
+            checkpoint=checkpoint,
+            data=data,
+            n_threads=threads,
+            progress=tick,
+        )
     if result.interrupted:
         return _interrupted(result)
     found = manifest.digest(result)
@@ -254,7 +274,10 @@ def rerun(
     elif same:
         typer.echo(f"identical: {result.logits.size} logits, sha256 {found}")
     if not same:
-        why = "; ".join(changed) or "same versions: another kind of CPU?"
+        why = (
+            "; ".join(changed)
+            or "same versions: an edited record, or another kind of CPU?"
+        )
         return _complain(f"the run differs from its record ({why})", WORK_FAILED)
     return 0
 
@@ -349,13 +372,29 @@ def _number_or_text(value: str) -> float | str:
         return value
 
 
+def _folder_name(plain: str, extra: dict[str, Any]) -> str:
+    """Name a run's folder; what is not the default is in it, as a short digest."""
+    import hashlib
+
+    usual: dict[str, Any] = {"changes": {}, "data": None, "config": {}, "draws": [8, 4]}
+    if extra == usual | {"perturb": None}:
+        return f"runs/{plain}"
+    content = json.dumps(extra, sort_keys=True, default=str)
+    return f"runs/{plain}-{hashlib.sha256(content.encode()).hexdigest()[:8]}"
+
+
 def _writable(folder: Path) -> Path:
     """Check before the work that its results can be written; leave no trace."""
+    from oscsim.errors import SpecError
     from oscsim.files import write_whole
 
     made = [f for f in (folder, *folder.parents) if not f.exists()]
-    probe = folder / ".writable"
-    write_whole(probe, b"")
+    probe = folder / ".probe"
+    try:
+        write_whole(probe, b"")
+    except SpecError as error:
+        reason = str(error).partition(": ")[2]
+        raise SpecError(f"cannot write into {folder}: {reason}") from None
     probe.unlink()
     for empty in made:
         empty.rmdir()
@@ -391,7 +430,9 @@ def _deliver(result: "Run", folder: Path, as_json: bool, *, show: bool = True) -
         ),
     )
     if show and as_json:
-        _print_json(summary(result, comparison, cost))
+        files = {"record": "run.toml", "report": "report.html"}
+        where = {name: str(folder / file) for name, file in files.items()}
+        _print_json(summary(result, comparison, cost) | where)
     elif show:
         print_run(_console(), result, comparison, cost)
         typer.echo(f"report: {folder / 'report.html'}")

@@ -46,6 +46,8 @@ class Checkpoint:
         Entries of the file that the model does not need.
     given : dict
         Fields of the configuration that the caller gave.
+    weights_sha256 : str
+        Digest of the weight file alone.
     """
 
     config: FixedQueryConfig
@@ -56,12 +58,13 @@ class Checkpoint:
     warnings: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
     given: Mapping[str, Any] = field(default_factory=dict)
+    weights_sha256: str = ""
 
     def logits(
         self,
         inputs: IntArray,
         rung: "Rung" = "digital",
-        device: "Device | None" = None,
+        device: "Device | str | Path | None" = None,
         seed: int = 0,
         positions: IntArray | None = None,
     ) -> FloatArray:
@@ -85,7 +88,8 @@ class Checkpoint:
         return {
             "name": self.name,
             "path": str(self.path),
-            "sha256": self.sha256,
+            "weights_sha256": self.weights_sha256,
+            "identity_sha256": self.sha256,
             "config": config,
             "vocabulary_size": None if words is None else len(words),
             "dtype": str(next(iter(self.weights.values())).dtype),
@@ -154,6 +158,7 @@ def load_checkpoint(
         weights={name: file.tensors[name] for name in tensor_shapes(checked)},
         name=source.stem if folder is None else folder.resolve().name,
         path=source,
+        weights_sha256=file.sha256,
         sha256=_digest(file.sha256, checked),
         warnings=(*file.notes, *warnings),
         ignored=file.ignored,

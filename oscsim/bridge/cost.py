@@ -16,7 +16,7 @@ from oscsim.energy.baselines import (
 from oscsim.energy.components import Library
 from oscsim.energy.ledger import Ledger, Range, account
 from oscsim.energy.prices import Prices
-from oscsim.substrate.device import Device
+from oscsim.substrate.device import Device, EnergyMap
 from oscsim.typing import IntArray
 
 SOFTMAX = "digital softmax attention"
@@ -59,13 +59,16 @@ class Cost:
     latency_s : float
         Time on the substrate per token (s).
     pairing : str
-        Which nodes are priced together.
+        Which nodes are priced together, and from what memory.
+    left_out : str
+        Why the factored rival is missing; empty if it is there.
     """
 
     substrate: Ledger
     rivals: Mapping[str, Ledger]
     latency_s: float
     pairing: str
+    left_out: str
 
     def ratios(self) -> dict[str, Range]:
         """Return the system total of the substrate over each rival's."""
@@ -104,17 +107,53 @@ def price(run: Run, library: Library | None = None) -> Cost | None:
     lengths = run.existing_lengths
     shape = shape_of(run, lengths)
     rivals = {SOFTMAX: digital_softmax(shape), DIRECT: digital_oscillator(shape)}
-    if shape.power == 1:
+    left_out = _why_not_factored(run, shape)
+    if not left_out:
         rivals[FACTORED] = digital_oscillator_factored(shape)
     return Cost(
         substrate=account(run.counts, prices, library),
         rivals={name: account(c, prices, library) for name, c in rivals.items()},
         latency_s=latency_per_token(device, lengths, run.checkpoint.config.n_layers),
-        pairing=(
-            f"oscillators at {energy.oscillator_node_nm} nm, "
-            f"digital logic at {energy.digital_node_nm} nm; every weight, key and "
-            "value is read from on-chip memory once per use, as in decoding"
-        ),
+        pairing=_pairing(energy),
+        left_out=left_out,
+    )
+
+
+def why_unpriced(setting: Setting) -> str:
+    """Return why a run has no energy and no latency."""
+    if setting.perturbation is not None:
+        return "a published perturbation is not hardware: no energy or latency"
+    if setting.rung == "digital":
+        return "nothing settles at rung digital: no energy or latency of a substrate"
+    if setting.acting_device.energy is None:
+        return f"device {setting.device.name} has no prices: no energy or latency"
+    return (
+        f"at rung {setting.rung} of this device settling takes no finite time "
+        "(settle_time): no energy or latency"
+    )
+
+
+def _pairing(energy: EnergyMap) -> str:
+    node = energy.oscillator_node_nm
+    oscillators = (
+        "discrete oscillators" if node is None else f"oscillators at {node} nm"
+    )
+    return (
+        f"{oscillators}, digital logic at {energy.digital_node_nm} nm; weights in a "
+        "1 MB memory, read once per use (reuse 1): the dearest choice"
+    )
+
+
+def _why_not_factored(run: Run, shape: Shape) -> str:
+    """Return why the read-out may not be factored into prefix sums, or nothing."""
+    if shape.power != 1:
+        return f"{FACTORED}: not for p = {shape.power}"
+    if run.digital_clamped == 0:
+        return ""
+    pairs = shape.n_layers * shape.pairs
+    return (
+        f"{FACTORED}: not the same model here, as 1 + z.r is negative for "
+        f"{run.digital_clamped / pairs:.1%} of the pairs and the clamp acts"
     )
 
 

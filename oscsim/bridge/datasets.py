@@ -88,7 +88,9 @@ def bundled_data(config: FixedQueryConfig) -> Path:
     path = data_folder("datasets") / "sva" / "validation.jsonl"
     if config.task != "sva" or not path.is_file():
         raise DataError(
-            f"no data is bundled for a checkpoint of task {config.task!r}: give --data"
+            f"no data is bundled for a checkpoint of task {config.task!r}: give the "
+            "data (--data), or say that it is a subject-verb agreement model "
+            "(--config task=sva, config=dict(task='sva'))"
         )
     return path
 
@@ -109,8 +111,9 @@ def read_sva(path: str | Path, config: FixedQueryConfig) -> TokenSet:
     ----------
     path : str or Path
         JSON lines, UTF-8, in the published format [1]_: ``tokens`` (list of
-        str), ``label`` (0 or 1), ``verb_idx`` (position in ``tokens``) and
-        ``distractor_agrees`` (true, false or null). Blank lines are skipped,
+        str), ``label`` (0 or 1), ``verb_idx`` (position in ``tokens``) and,
+        to tell hard sentences, ``distractor_agrees`` (true, false, or null as
+        if absent). Blank lines are skipped,
         further fields ignored.
     config : FixedQueryConfig
         Gives the vocabulary, the padding id and the longest input.
@@ -203,22 +206,25 @@ def _vocabulary(config: FixedQueryConfig) -> dict[str, int]:
 
 def _row(line: str, vocabulary: dict[str, int], max_len: int, where: str) -> _Row:
     record = _record(line, where)
-    words = _words(_field(record, "tokens", where), vocabulary, where)
+    missing = [name for name in ("tokens", "label", "verb_idx") if name not in record]
+    if missing:
+        raise DataError(f"{where}: missing {', '.join(missing)}")
+    words = _words(record["tokens"], vocabulary, where)
     if len(words) + 2 > max_len:
         raise DataError(
             f"{where}: {len(words)} tokens and two marks do not fit the "
             f"checkpoint's longest input, {max_len}"
         )
-    label = _field(record, "label", where)
+    label = record["label"]
     if type(label) is not int or label not in (0, 1):
         raise DataError(f"{where}: label must be 0 or 1, got {label!r:.60}")
-    verb = _field(record, "verb_idx", where)
+    verb = record["verb_idx"]
     if type(verb) is not int or not 0 <= verb < len(words):
         raise DataError(
             f"{where}: verb_idx must be 0..{len(words) - 1} "
             f"for {len(words)} tokens, got {verb!r:.60}"
         )
-    agrees = _field(record, "distractor_agrees", where)
+    agrees = record.get("distractor_agrees")
     if agrees is not None and type(agrees) is not bool:
         raise DataError(
             f"{where}: distractor_agrees must be true, false or null, "
@@ -236,12 +242,6 @@ def _record(line: str, where: str) -> Mapping[str, Any]:
     if not isinstance(record, dict):
         raise DataError(f"{where}: a JSON object is needed, got {line.strip()!r:.60}")
     return record
-
-
-def _field(record: Mapping[str, Any], name: str, where: str) -> Any:
-    if name not in record:
-        raise DataError(f"{where}: the field {name!r} is missing")
-    return record[name]
 
 
 def _words(tokens: Any, vocabulary: dict[str, int], where: str) -> tuple[str, ...]:

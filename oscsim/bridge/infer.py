@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -23,8 +24,9 @@ from oscsim.bridge.passes import (
 from oscsim.bridge.setting import SEED_END, Setting
 from oscsim.counts import Counts
 from oscsim.errors import SpecError
+from oscsim.models.config import FixedQueryConfig
 from oscsim.models.fixed_query import Pass
-from oscsim.substrate.device import Device, Rung, default_device
+from oscsim.substrate.device import Device, Rung, as_device
 from oscsim.substrate.mismatch import Programming, program
 from oscsim.substrate.perturb import Perturbation, settle_perturbed
 from oscsim.substrate.settle import settle_on
@@ -54,6 +56,8 @@ class Run:
         Tally over all chips and repeats.
     digital_counts : Counts
         Tally of the digital pass.
+    digital_clamped : int
+        Pairs of the digital pass at which the read-out's clamp acted.
     tallies : tuple of SettleTally
         What happened to the oscillators, one per chip.
     chips_asked : int
@@ -71,6 +75,7 @@ class Run:
     logits: FloatArray
     counts: Counts
     digital_counts: Counts
+    digital_clamped: int
     tallies: tuple[SettleTally, ...]
     chips_asked: int
     warnings: tuple[str, ...]
@@ -92,9 +97,9 @@ class Run:
 
 def infer(
     checkpoint: Checkpoint,
-    data: TokenSet | None = None,
+    data: TokenSet | str | Path | None = None,
     *,
-    device: Device | None = None,
+    device: Device | str | Path | None = None,
     rung: Rung = "device",
     chips: int = 8,
     repeats: int = 4,
@@ -109,9 +114,9 @@ def infer(
     ----------
     checkpoint : Checkpoint
         A trained fixed-query model.
-    data : TokenSet, optional
+    data : TokenSet or path, optional
         Inputs and labels; the bundled evaluation set by default.
-    device : Device, optional
+    device : Device, name or path, optional
         The hardware; the default preset for the checkpoint's d_osc.
     rung : {"digital", "ideal", "finite", "noisy", "device"}
         Which of its imperfections act. ``"digital"`` runs once: it has
@@ -143,11 +148,9 @@ def infer(
     KeyboardInterrupt
         If interrupted before the first chip was done.
     """
-    if device is None:
-        device = Device.load(default_device(checkpoint.config.d_osc))
-    if data is None:
-        data = read_sva(bundled_data(checkpoint.config), checkpoint.config)
-    setting = Setting(device, rung, seed, perturbation)
+    data = as_data(data, checkpoint.config)
+    hardware = as_device(device, checkpoint.config.d_osc)
+    setting = Setting(hardware, rung, seed, perturbation)
     setting.require(checkpoint)
     _require_decision(checkpoint)
     chips, repeats = _checked_draws(rung, chips, repeats)
@@ -164,11 +167,19 @@ def infer(
         logits=np.stack([outcome.logits for outcome in done])[..., 0],
         counts=sum((outcome.counts for outcome in done), Counts()),
         digital_counts=digital.counts,
+        digital_clamped=digital.clamped,
         tallies=tuple(outcome.tally for outcome in done),
         chips_asked=chips,
         warnings=checkpoint.warnings + calibration.warnings,
         full_scale=tuple(layer.full_scale for layer in calibration.layers),
     )
+
+
+def as_data(data: TokenSet | str | Path | None, config: FixedQueryConfig) -> TokenSet:
+    """Return the data meant: as given, from a file, or the bundled set."""
+    if isinstance(data, TokenSet):
+        return data
+    return read_sva(bundled_data(config) if data is None else data, config)
 
 
 def _require_decision(checkpoint: Checkpoint) -> None:
@@ -182,8 +193,10 @@ def _require_decision(checkpoint: Checkpoint) -> None:
 
 def _checked_draws(rung: Rung, chips: int, repeats: int) -> tuple[int, int]:
     for name, value in (("chips", chips), ("repeats", repeats)):
-        if not 1 <= value < SEED_END:
-            raise SpecError(f"{name} must be in 1..2^32 - 1, got {value}")
+        if type(value) is not int or not 1 <= value < SEED_END:
+            raise SpecError(
+                f"{name} must be a whole number in 1..2^32 - 1, got {value!r}"
+            )
     return (1, 1) if rung == "digital" else (chips, repeats)
 
 

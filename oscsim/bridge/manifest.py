@@ -130,10 +130,23 @@ def digest(run: Run) -> str:
 def rerun(
     manifest: Manifest,
     *,
+    checkpoint: str | None = None,
+    data: str | None = None,
     n_threads: int | None = None,
     progress: Progress | None = None,
 ) -> Run:
     """Repeat a recorded run.
+
+    Parameters
+    ----------
+    manifest : Manifest
+        The record.
+    checkpoint, data : str, optional
+        Where the files lie now, if not where they were.
+    n_threads : int, optional
+        Threads; the result does not depend on it.
+    progress : callable, optional
+        Called with (chips done, chips asked).
 
     Raises
     ------
@@ -144,14 +157,14 @@ def rerun(
         name: None if value == NONE else value
         for name, value in manifest.config.items()
     }
-    checkpoint = load_checkpoint(manifest.checkpoint, given or None)
-    _require_same("checkpoint", manifest.checkpoint_sha256, checkpoint.sha256)
-    data = read_sva(manifest.data, checkpoint.config)
-    _require_same("data", manifest.data_sha256, data.sha256)
+    model = load_checkpoint(checkpoint or manifest.checkpoint, given or None)
+    _require_same("checkpoint", manifest.checkpoint_sha256, model.sha256)
+    sentences = read_sva(data or manifest.data, model.config)
+    _require_same("data", manifest.data_sha256, sentences.sha256)
     perturb = manifest.perturb
     return infer(
-        checkpoint,
-        data,
+        model,
+        sentences,
         device=Device.parse(manifest.device, where="recorded device"),
         rung=manifest.rung,
         chips=manifest.chips_done,

@@ -1,5 +1,7 @@
 """Raw outputs of a checkpoint for arrays of token ids."""
 
+from pathlib import Path
+
 import numpy as np
 
 from oscsim.bridge.calibrate import calibrate
@@ -8,7 +10,7 @@ from oscsim.bridge.infer import Engine
 from oscsim.bridge.setting import Setting
 from oscsim.errors import DataError
 from oscsim.models.config import FixedQueryConfig
-from oscsim.substrate.device import Device, Rung, default_device
+from oscsim.substrate.device import Device, Rung, as_device
 from oscsim.typing import FloatArray, IntArray
 
 
@@ -17,7 +19,7 @@ def logits(
     inputs: IntArray,
     *,
     rung: Rung = "digital",
-    device: Device | None = None,
+    device: Device | str | Path | None = None,
     seed: int = 0,
     positions: IntArray | None = None,
 ) -> FloatArray:
@@ -31,7 +33,7 @@ def logits(
         Token ids as the model was trained on them, marks and padding included.
     rung : {"digital", "ideal", "finite", "noisy", "device"}
         Which imperfections act.
-    device : Device, optional
+    device : Device, name or path, optional
         The hardware; the default preset for the checkpoint's d_osc.
     seed : int
         Seed of all draws.
@@ -53,8 +55,7 @@ def logits(
     """
     ids = checked_ids(inputs, checkpoint.config)
     columns = None if positions is None else _checked_positions(positions, ids)
-    hardware = Device.load(default_device(checkpoint.config.d_osc))
-    setting = Setting(hardware if device is None else device, rung, seed)
+    setting = Setting(as_device(device, checkpoint.config.d_osc), rung, seed)
     setting.require(checkpoint)
     engine = Engine(checkpoint, ids, columns)
     layers = calibrate(checkpoint, engine.weights, ids).layers

@@ -83,10 +83,13 @@ class Outcome(NamedTuple):
         Float64.
     counts : Counts
         Tally over all real items.
+    clamped : int
+        Pairs at which the read-out's clamp acted.
     """
 
     logits: FloatArray
     counts: Counts
+    clamped: int
 
 
 def run_blocks(
@@ -112,7 +115,7 @@ def run_blocks(
         Threads; results do not depend on how many.
     """
 
-    def one(block: Block) -> tuple[FloatArray, Counts]:
+    def one(block: Block) -> Outcome:
         run = make_pass()
         out = forward(
             weights,
@@ -122,14 +125,14 @@ def run_blocks(
             items=block.items,
             run=run,
         )
-        return out[: block.n_real], run.counts
+        return Outcome(out[: block.n_real], run.counts, run.clamped)
 
-    counts = Counts()
-    outputs = []
-    for output, tally in pool.map(one, parts):
-        outputs.append(output)
-        counts += tally
-    return Outcome(np.concatenate(outputs), counts)
+    done = list(pool.map(one, parts))
+    return Outcome(
+        np.concatenate([outcome.logits for outcome in done]),
+        sum((outcome.counts for outcome in done), Counts()),
+        sum(outcome.clamped for outcome in done),
+    )
 
 
 def thread_count(n_threads: int | None) -> int:

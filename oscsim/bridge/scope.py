@@ -7,6 +7,7 @@ from oscsim.bridge.setting import Setting
 from oscsim.typing import FloatArray
 
 ALWAYS_LEFT_OUT = (
+    "phase noise and frequency error of the anchors (one locked reference)",
     "amplitude dynamics of the oscillators",
     "coupling delay and wire parasitics",
     "flicker noise, supply noise and drift",

@@ -1,12 +1,13 @@
 """The machine-readable result of a run; scripts rely on these names."""
 
+import math
 from typing import Any
 
 from oscsim.bridge.compare import Comparison
-from oscsim.bridge.cost import Cost, attention_j
+from oscsim.bridge.cost import Cost, attention_j, why_unpriced
 from oscsim.bridge.infer import Run
 from oscsim.bridge.scope import modelled, remarks
-from oscsim.substrate.tally import SettleTally
+from oscsim.substrate.tally import SettleTally, histogram_quantile
 
 LOADED = ("couplings", "clipped", "zeroed")
 
@@ -46,6 +47,7 @@ def summary(run: Run, comparison: Comparison, cost: Cost | None) -> dict[str, An
         "checkpoint": run.checkpoint.name,
         "family": run.checkpoint.config.family,
         "device": setting.device.name,
+        "changes": dict(setting.device.changes),
         "rung": setting.rung,
         "seed": setting.seed,
         "perturbation": (
@@ -60,12 +62,23 @@ def summary(run: Run, comparison: Comparison, cost: Cost | None) -> dict[str, An
         "substrate": comparison.substrate,
         "ci95": None if comparison.ci95 is None else list(comparison.ci95),
         "per_chip": [float(value) for value in comparison.per_chip],
+        "difference": comparison.difference,
+        "difference_standard_error": _finite(comparison.difference_error),
+        "n_items_all": len(run.data),
         "digital_all": comparison.digital_all,
         "substrate_all": comparison.substrate_all,
+        "ci95_all": None if comparison.ci95_all is None else list(comparison.ci95_all),
+        "difference_all": comparison.difference_all,
+        "difference_all_standard_error": _finite(comparison.difference_all_error),
         "agreement": comparison.agreement,
         "max_abs_error": comparison.max_abs_error,
         "oscillators": tally.oscillators,
+        "undriven": tally.undriven,
         "unsettled": tally.unsettled,
+        "read_error_rad": {
+            "p50": _finite(histogram_quantile(tally.error_histogram, 0.5)),
+            "p90": _finite(histogram_quantile(tally.error_histogram, 0.9)),
+        },
         "unlocked": tally.unlocked,
         "strongly_driven": tally.strongly_driven,
         "couplings": tally.couplings,
@@ -81,6 +94,10 @@ def summary(run: Run, comparison: Comparison, cost: Cost | None) -> dict[str, An
         "not_modelled": off,
         "warnings": warnings_of(run, cost),
     }
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
 
 
 def _layers(run: Run, tally: SettleTally) -> list[dict[str, Any]]:
@@ -104,12 +121,18 @@ def warnings_of(run: Run, cost: Cost | None) -> list[str]:
         found.append(f"interrupted after {len(run.logits)} of {run.chips_asked} chips")
     if len(run.logits) == 1:
         found.append("one chip gives no interval over chips")
-    if cost is None:
+    changes = run.setting.device.changes
+    if changes:
         found.append(
-            "no energy or latency: nothing at this rung and device has a price"
+            f"{', '.join(changes)} changed: prices and the other numbers of "
+            f"{run.setting.device.name} are kept as they are"
         )
+    if cost is None:
+        found.append(why_unpriced(run.setting))
     else:
         found += [*cost.substrate.notes]
+        if cost.left_out:
+            found.append(f"rival left out: {cost.left_out}")
         if cost.substrate.banner:
             found.append(cost.substrate.banner)
     return found

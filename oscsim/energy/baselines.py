@@ -175,7 +175,12 @@ def digital_oscillator_factored(shape: Shape, *, reuse: float = 1.0) -> Counts:
         _scores(counts, shape, reuse, cached=1)
         _state(counts, shape, reuse)
         counting.count_prefix_update(
-            counts, heads, shape.d_osc, shape.d_head, reuse=reuse
+            counts,
+            heads,
+            shape.d_osc,
+            shape.d_head,
+            stores=None if shape.causal else shape.n_heads * len(shape.lengths),
+            reuse=reuse,
         )
         counting.count_prefix_read(
             counts, heads, shape.d_osc, shape.d_head, reuse=reuse

@@ -204,20 +204,42 @@ def count_value_sum(
 
 
 def count_prefix_update(
-    counts: Counts, rows: int, d_osc: int, d_head: int, *, reuse: float = 1.0
+    counts: Counts,
+    rows: int,
+    d_osc: int,
+    d_head: int,
+    *,
+    stores: int | None = None,
+    reuse: float = 1.0,
 ) -> None:
     """Record the running sums of a factored p = 1 read-out, once per anchor.
 
     ``S_rv += r_j v_j^T`` (d_osc d_head macs), ``S_v += v_j`` (d_head
     additions). ``S_r = sum_j r_j`` depends on no input: it is a stored table
-    that `count_prefix_read` reads. One read and one write of the state, two
-    bytes an element, divided by ``reuse``; the anchor is read once.
+    that `count_prefix_read` reads. The anchor is read once.
+
+    Parameters
+    ----------
+    counts : Counts
+        Filled in place.
+    rows : int
+        (head, anchor) pairs.
+    d_osc, d_head : int
+        Sizes.
+    stores : int, optional
+        How often the sums, two bytes an element, are read and stored. Causal
+        models need them after every anchor (the default); others accumulate
+        in place and store them once per head and item.
+    reuse : float
+        Uses of one byte read, as in `count_linear`.
     """
+    stores = rows if stores is None else stores
     state = (d_osc + 1) * d_head * STATE_BYTES
     counts.add("value", "mac", rows * d_osc * d_head)
     counts.add("value", "add", rows * d_head)
-    counts.add("value", "sram_read_byte", _reads(rows * (state + d_osc), reuse))
-    counts.add("value", "sram_write_byte", _reads(rows * state, reuse))
+    moved = stores * state
+    counts.add("value", "sram_read_byte", _reads(moved + rows * d_osc, reuse))
+    counts.add("value", "sram_write_byte", _reads(moved, reuse))
 
 
 def count_prefix_read(

@@ -78,6 +78,9 @@ class Pass:
         The one call to the oscillators.
     counts : Counts
         Filled with what the pass executed for existing positions.
+    clamped : int
+        Pairs whose ``1 + z.r`` was negative: with p = 1 the read-out factors
+        into prefix sums only where there are none.
     attention : list of FloatArray or None
         If a list, receives the attention of each layer, shape
         (batch, heads, time, time).
@@ -85,6 +88,7 @@ class Pass:
 
     settle: Settle = settle_digital
     counts: Counts = field(default_factory=Counts)
+    clamped: int = 0
     attention: list[FloatArray] | None = None
 
 
@@ -227,6 +231,8 @@ def _read_out(
     drive = Drive(layer, items, coupling, anchors, masks.connected, masks.live)
     state = run.settle(drive, run.counts).astype(coupling.dtype, copy=False)
     similarity = np.matmul(state, np.swapaxes(anchors, -1, -2))
+    read = masks.connected[:, None]
+    run.clamped += int(np.count_nonzero((similarity < -1) & read))
     affinity = np.maximum(1 + similarity, 0) ** config.p
     affinity *= masks.readable[:, None].astype(affinity.dtype)
     total = np.sum(affinity, axis=-1, keepdims=True)

@@ -42,7 +42,7 @@ CHOICES = (
     "query_slots",
     "weak_coupling",
 )
-SKIPPED = ("name", "description", "provenance", "energy")
+SKIPPED = ("name", "description", "provenance", "energy", "changes")
 
 
 def device(setting: Setting) -> str:
@@ -66,13 +66,15 @@ def _fields(setting: Setting) -> list[tuple[str, ...]]:
         if name in SKIPPED:
             continue
         value, source = getattr(kind, name), kind.provenance.get(name)
-        unit = source.unit if source else _unit(kind, name)
+        unit = source.unit if source else unit_of(kind, name)
         if source is not None:
             said = source.source
         elif name in CHOICES:
             said = CHOICE
         elif value == Device.model_fields[name].default:
             said = ABSENT
+        elif name in kind.changes:
+            said = f"changed: {kind.changes[name]}"
         else:
             said = "given without a source"
         acts = ""
@@ -83,7 +85,8 @@ def _fields(setting: Setting) -> list[tuple[str, ...]]:
     return rows
 
 
-def _unit(kind: Device, name: str) -> str:
+def unit_of(kind: Device, name: str) -> str:
+    """Return the unit of a field of a device, empty if it has none."""
     if kind.time_unit == "model" and name in MODEL_UNITS:
         return MODEL_UNITS[name]
     if name == "readout_noise":

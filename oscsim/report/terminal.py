@@ -9,13 +9,16 @@ from rich.text import Text
 from oscsim.bridge.checkpoint import Checkpoint
 from oscsim.bridge.compare import Comparison
 from oscsim.bridge.cost import Cost, attention_j
+from oscsim.bridge.counted import counted
 from oscsim.bridge.infer import Run
 from oscsim.bridge.scope import modelled
 from oscsim.bridge.summary import warnings_of
 from oscsim.energy.ledger import Total
+from oscsim.report.device_section import unit_of
 from oscsim.report.numbers import percent, quantity, quantity_range
 from oscsim.study.ladder import Ladder
 from oscsim.substrate.device import Device
+from oscsim.substrate.tally import histogram_quantile
 
 
 def print_run(
@@ -23,19 +26,22 @@ def print_run(
 ) -> None:
     """Print a run: accuracy, what happened on the chips, energy, limits."""
     setting = run.setting
-    where = f"{setting.device.name}, rung {setting.rung}"
+    draws = (
+        f"{_many(comparison.chips, 'chip')} x "
+        f"{_many(run.logits.shape[1], 'repeat')}, seed {setting.seed}"
+    )
+    where = f"{setting.device.label}, rung {setting.rung}: {draws}"
     if setting.perturbation is not None:
-        where = f"ideal substrate, {setting.perturbation}"
+        where = f"ideal substrate, {setting.perturbation}: {draws}"
+    elif setting.rung == "digital":
+        where = "the digital model alone"
+    sentences = _many(len(run.data), "sentence")
     console.print(
-        Text.assemble(
-            (run.checkpoint.name, "bold"),
-            f" on {where}: {comparison.chips} chips x {run.logits.shape[1]} repeats, "
-            f"{len(run.data)} sentences, seed {setting.seed}",
-        )
+        Text.assemble((run.checkpoint.name, "bold"), f" on {where}, {sentences}")
     )
     console.print(_accuracy_table(comparison))
     if comparison.tally.oscillators:
-        console.print(_tally_table(comparison))
+        console.print(_tally_table(run, comparison))
     if cost is not None:
         _print_cost(console, cost)
     on, off = modelled(setting)
@@ -45,46 +51,58 @@ def print_run(
 
 
 def _accuracy_table(comparison: Comparison) -> Table:
-    table = Table(title=None)
+    table = Table()
     table.add_column("accuracy")
     for heading in ("digital", "substrate", "95 % over chips"):
         table.add_column(heading, justify="right")
+    table.add_column(
+        "substrate - digital\n(± standard error\nover sentences)", justify="right"
+    )
+    c = comparison
     table.add_row(
-        f"{comparison.metric.replace('_', ' ')} ({comparison.n_items} sentences)",
-        percent(comparison.digital),
-        percent(comparison.substrate),
-        (
-            "-"
-            if comparison.ci95 is None
-            else f"{percent(comparison.ci95[0])} .. {percent(comparison.ci95[1])}"
-        ),
+        f"{c.metric.replace('_', ' ')} ({c.n_items} sentences)",
+        percent(c.digital),
+        percent(c.substrate),
+        _interval(c.ci95),
+        _gained(c.difference, c.difference_error),
     )
     table.add_row(
         "all sentences",
-        percent(comparison.digital_all),
-        percent(comparison.substrate_all),
-        "",
+        percent(c.digital_all),
+        percent(c.substrate_all),
+        _interval(c.ci95_all),
+        _gained(c.difference_all, c.difference_all_error),
     )
-    table.add_row("same decision", "", percent(comparison.agreement), "")
-    table.add_row("largest |logit error|", "", f"{comparison.max_abs_error:.3g}", "")
+    table.add_row("same decision, all sentences", "", percent(c.agreement), "", "")
+    table.add_row("largest |logit error|", "", f"{c.max_abs_error:.3g}", "", "")
     return table
 
 
-def _tally_table(comparison: Comparison) -> Table:
-    tally = comparison.tally
+def _interval(found: tuple[float, float] | None) -> str:
+    return "-" if found is None else f"{percent(found[0])} .. {percent(found[1])}"
+
+
+def _gained(difference: float, error: float) -> str:
+    return f"{100 * difference:+.2f} ± {100 * error:.2f}"
+
+
+def _tally_table(run: Run, comparison: Comparison) -> Table:
     table = Table()
     table.add_column("on the chips")
     table.add_column("count", justify="right")
     table.add_column("share", justify="right")
-    for name, part, whole in (
-        ("oscillators not settled to 0.01 rad", tally.unsettled, tally.oscillators),
-        ("oscillators out of lock", tally.unlocked, tally.oscillators),
-        ("drives beyond weak coupling", tally.strongly_driven, tally.oscillators),
-        ("couplings clipped to full scale", tally.clipped, tally.couplings),
-        ("couplings lost below half an LSB", tally.zeroed, tally.couplings),
-        ("read-outs out of range", tally.adc_clipped, tally.reads),
-    ):
-        table.add_row(name, f"{part:,} of {whole:,}", _share(part, whole))
+    for what, number, total in counted(run, comparison.tally):
+        if number is None:
+            table.add_row(what, "not checked", "-")
+        else:
+            table.add_row(what, f"{number:,} of {total:,}", _share(number, total))
+    errors = comparison.tally.error_histogram
+    middle, high = (histogram_quantile(errors, q) for q in (0.5, 0.9))
+    table.add_row(
+        "angle between state and drive when read (rad)",
+        f"median {middle:.2g}",
+        f"p90 {high:.2g}",
+    )
     return table
 
 
@@ -123,7 +141,8 @@ def _print_cost(console: Console, cost: Cost) -> None:
         )
     console.print(table)
     console.print(
-        f"Time on the substrate: {quantity(cost.latency_s, 's')} per token. "
+        f"Time on the substrate: {quantity(cost.latency_s, 's')} per token, the "
+        "tokens of a sentence together and digital layers not included. "
         "No oscillator-attention chip has published joules per token: "
         "these are estimates.",
         highlight=False,
@@ -133,25 +152,21 @@ def _print_cost(console: Console, cost: Cost) -> None:
 def print_ladder(console: Console, result: Ladder) -> None:
     """Print one row a rung."""
     table = Table(
-        title=f"{result.device.name}: {result.chips} chips x {result.repeats} "
-        f"repeats, seed {result.seed}"
+        title=f"{result.device.label}: {_many(result.chips, 'chip')} x "
+        f"{_many(result.repeats, 'repeat')}, seed {result.seed}"
     )
-    for heading in ("rung", "accuracy", "95 % over chips", "same decision"):
+    metric = result.steps[0].comparison.metric.replace("_", " ")
+    for heading in ("rung", metric, "95 % over chips", "same decision\n(all)"):
         table.add_column(heading, justify="left" if heading == "rung" else "right")
     table.add_column("decisions changed\nfrom rung below", justify="right")
     table.add_column("rms logit change\nfrom rung below", justify="right")
-    table.add_column("not settled", justify="right")
+    table.add_column("drive too weak\nto settle", justify="right")
     for step in result.steps:
         found = step.comparison
-        interval = found.ci95
         table.add_row(
             step.rung,
             percent(found.substrate),
-            (
-                "-"
-                if interval is None
-                else f"{percent(interval[0])} .. {percent(interval[1])}"
-            ),
+            _interval(found.ci95),
             percent(found.agreement),
             percent(step.decisions_changed),
             f"{step.rms_change:.3g}",
@@ -178,18 +193,15 @@ def print_device(console: Console, device: Device) -> None:
     table = Table()
     for heading in ("field", "value", "unit", "confidence", "source"):
         table.add_column(heading)
-    for name, value in device.model_dump(exclude={"provenance", "energy"}).items():
-        if name in ("name", "description") or value is None:
+    hidden = {"provenance", "energy", "changes", "name", "description"}
+    for name, value in device.model_dump(exclude=hidden).items():
+        if value is None:
             continue
         origin = device.provenance.get(name)
         cells = (
-            ("", "", "")
+            (unit_of(device, name), "", "")
             if origin is None
-            else (
-                origin.unit,
-                origin.confidence,
-                origin.source,
-            )
+            else (origin.unit, origin.confidence, origin.source)
         )
         table.add_row(name, f"{value:g}" if _is_number(value) else str(value), *cells)
     console.print(table)
@@ -223,6 +235,10 @@ def _print_lines(console: Console, heading: str, lines: list[str]) -> None:
 
 def _is_number(value: object) -> bool:
     return isinstance(value, float) and not math.isnan(value)
+
+
+def _many(number: int, what: str) -> str:
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
 def _share(part: int, whole: int) -> str:

@@ -1,6 +1,7 @@
 """The ladder: the same checkpoint and inputs at rising fidelity."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,8 +9,8 @@ import numpy as np
 from oscsim.bridge.checkpoint import Checkpoint
 from oscsim.bridge.compare import Comparison, compare
 from oscsim.bridge.datasets import TokenSet
-from oscsim.bridge.infer import Progress, Run, infer
-from oscsim.substrate.device import RUNGS, Device, Rung, default_device
+from oscsim.bridge.infer import Progress, Run, as_data, infer
+from oscsim.substrate.device import RUNGS, Device, Rung, as_device
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,9 +89,9 @@ class Ladder:
 
 def ladder(
     checkpoint: Checkpoint,
-    data: TokenSet | None = None,
+    data: TokenSet | str | Path | None = None,
     *,
-    device: Device | None = None,
+    device: Device | str | Path | None = None,
     chips: int = 4,
     repeats: int = 2,
     seed: int = 0,
@@ -106,9 +107,9 @@ def ladder(
     ----------
     checkpoint : Checkpoint
         An oscillator model; a softmax twin has only the first rung.
-    data : TokenSet, optional
+    data : TokenSet or path, optional
         Inputs and labels; the bundled evaluation set by default.
-    device : Device, optional
+    device : Device, name or path, optional
         The hardware; the default preset for the checkpoint's d_osc.
     chips, repeats, seed : int
         As in `oscsim.bridge.infer.infer`.
@@ -129,8 +130,8 @@ def ladder(
     KeyboardInterrupt
         If interrupted before the first rung was done.
     """
-    if device is None:
-        device = Device.load(default_device(checkpoint.config.d_osc))
+    hardware = as_device(device, checkpoint.config.d_osc)
+    sentences = as_data(data, checkpoint.config)
     tick = progress or (lambda _done, _asked: None)
     steps: list[Step] = []
     below: Run | None = None
@@ -139,8 +140,8 @@ def ladder(
             tick(number, len(RUNGS))
             run = infer(
                 checkpoint,
-                data,
-                device=device,
+                sentences,
+                device=hardware,
                 rung=rung,
                 chips=chips,
                 repeats=repeats,
@@ -156,7 +157,7 @@ def ladder(
     except KeyboardInterrupt:
         if not steps:
             raise
-    return Ladder(tuple(steps), device, chips, repeats, seed)
+    return Ladder(tuple(steps), hardware, chips, repeats, seed)
 
 
 def _step(rung: Rung, run: Run, below: Run) -> Step:

@@ -40,13 +40,13 @@ class EnergyMap(BaseModel):
     """Which components price the substrate's actions.
 
     ``prices[action]`` is a list of component ids meaning their product. The
-    oscillators' node and the digital logic's node are separate; nothing is
-    extrapolated between nodes.
+    oscillators' node (None for discrete parts) and the digital logic's node
+    are separate; nothing is extrapolated between nodes.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    oscillator_node_nm: Annotated[int, Field(gt=0)]
+    oscillator_node_nm: Annotated[int, Field(gt=0)] | None = None
     digital_node_nm: Annotated[int, Field(gt=0)]
     prices: dict[str, list[str]]
 
@@ -112,6 +112,10 @@ class Device(BaseModel):
         Seconds to load the couplings of one query, and to read its state.
     energy : EnergyMap or None
         Prices; None for hardware without any.
+    provenance : dict of str to Provenance
+        Where each number comes from.
+    changes : dict of str to str
+        What `changed` replaced and by what, ``"5 -> 3"``.
     """
 
     model_config = ConfigDict(
@@ -146,6 +150,7 @@ class Device(BaseModel):
     read_time: NonNegative = 0.0
     energy: EnergyMap | None = None
     provenance: dict[str, Provenance] = Field(default_factory=dict)
+    changes: dict[str, str] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _can_act(self) -> "Device":
@@ -266,8 +271,11 @@ class Device(BaseModel):
             If a field is unknown, or its value wrong or without effect.
         """
         merged = self.model_dump()
-        for key in fields:
+        for key, value in fields.items():
             merged["provenance"].pop(key, None)
+            before = getattr(self, key, None)
+            if key in IMPERFECTIONS + CHARACTERISTICS and value != before:
+                merged["changes"][key] = f"{before} -> {value}"
         merged |= fields
         return self.parse(merged, where=f"device {self.name}")
 
@@ -287,7 +295,12 @@ class Device(BaseModel):
         if rung == "noisy":
             kept.add("diffusion")
         values = {key: getattr(self, key) for key in kept}
-        return Device(**values, range_limit=False, provenance=self.provenance)
+        return Device(
+            **values,
+            range_limit=False,
+            provenance=self.provenance,
+            changes=self.changes,
+        )
 
     def require_acting(self, names: Iterable[str], rung: Rung) -> None:
         """Check that fields that were asked for act at a rung.
@@ -308,6 +321,14 @@ class Device(BaseModel):
                 raise DeviceError(
                     f"{name} cannot act at rung {rung}: use rung {' or '.join(able)}"
                 )
+
+    @property
+    def label(self) -> str:
+        """Name of the device with what was changed in it."""
+        if not self.changes:
+            return self.name
+        listed = ", ".join(f"{key} {value}" for key, value in self.changes.items())
+        return f"{self.name} ({listed})"
 
     @property
     def imperfections(self) -> tuple[str, ...]:
@@ -358,9 +379,27 @@ IMPERFECTIONS = (
 )
 
 
+CHARACTERISTICS = (
+    "frequency_hz",
+    "weak_coupling",
+    "coupling_max",
+    "range_limit",
+    "query_slots",
+    "write_time",
+    "read_time",
+)
+
+
 def default_device(d_osc: int | None) -> str:
     """Return the preset used when none is named."""
     return "ring-65nm" if d_osc in (2, None) else "sphere-generic"
+
+
+def as_device(device: Device | str | Path | None, d_osc: int | None) -> Device:
+    """Return the device meant: as given, by name or path, or the default."""
+    if isinstance(device, Device):
+        return device
+    return Device.load(default_device(d_osc) if device is None else device)
 
 
 def presets() -> tuple[str, ...]:

@@ -82,7 +82,7 @@ def _settle_layer(
             start = carried.after(here, start)
         final = evolve(these, start, device, streams.thermal)
         carried.keep(here, final)
-        tally.record_settling(device, these.field, these.detuning, start)
+        tally.record_settling(device, these.field, these.detuning, start, final)
         states[here] = read_state(device, final, streams.readout, these.number, tally)
     _count_work(drive, device, heads, fields.shape[-1], counts)
     return states
@@ -266,7 +266,7 @@ def _count_work(
     counts.add("readout", "state_read", n_live * lines)
     if math.isinf(device.settle_time) or device.time_unit == "model":
         return
-    time = device.settle_time
+    time = device.settle_time + device.read_time
     per_item = drive.live.sum(axis=1)
     passes = 1 if device.query_slots == "all" else per_item
     anchor_lines = heads * int((per_item * passes).sum()) * lines

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 import numpy as np
 
 from oscsim.physics.driven import settling_time
+from oscsim.physics.geometry import angle_between
 from oscsim.substrate.device import Device
 from oscsim.substrate.quantize import Quantized
 from oscsim.typing import FloatArray, IntArray
@@ -31,6 +32,8 @@ class SettleTally:
         The same three by number of the layer and name.
     oscillators : int
         Oscillators that settled.
+    undriven : int
+        Those with no drive at all: every coupling lost. They keep their start.
     unsettled : int
         Those whose drift alone needs longer than the settling time to come
         within 0.01 rad of the drive (closed form, from the actual start).
@@ -41,10 +44,12 @@ class SettleTally:
         outside the phase model.
     reads, adc_clipped : int
         Conversions of the read-out and those out of range.
-    field_histogram, time_histogram : IntArray, shape (242,)
-        Oscillators by log10 of |h| and of the time to 0.01 rad, over the
-        edges ``LOG10_EDGES`` with one bin below and one above; |h| in units of
-        ``coupling_max`` and the time in its inverse (model units without one).
+    field_histogram, time_histogram, error_histogram : IntArray, shape (242,)
+        Oscillators by log10 of |h|, of the time to 0.01 rad, and of the angle
+        between state and drive when read (rad: detuning, noise and settling
+        together), over the edges ``LOG10_EDGES`` with one bin below and one
+        above; |h| in units of ``coupling_max`` and the time in its inverse
+        (model units without one).
     """
 
     couplings: int = 0
@@ -52,6 +57,7 @@ class SettleTally:
     zeroed: int = 0
     by_layer: Counter[tuple[int, str]] = field(default_factory=Counter)
     oscillators: int = 0
+    undriven: int = 0
     unsettled: int = 0
     unlocked: int = 0
     strongly_driven: int = 0
@@ -59,6 +65,7 @@ class SettleTally:
     adc_clipped: int = 0
     field_histogram: IntArray = field(default_factory=_empty_histogram)
     time_histogram: IntArray = field(default_factory=_empty_histogram)
+    error_histogram: IntArray = field(default_factory=_empty_histogram)
 
     def record_couplings(
         self, layer: int, wanted: FloatArray, loaded: Quantized
@@ -78,15 +85,16 @@ class SettleTally:
         drive: FloatArray,
         detuning: FloatArray | None,
         start: FloatArray,
+        final: FloatArray,
     ) -> None:
-        """Add oscillators with drive ``(n, d)`` and unit start ``(n, d)``."""
+        """Add oscillators with drive, unit start and final state, all (n, d)."""
         rate = 1.0 if device.coupling_max is None else device.coupling_max
         strength = np.linalg.norm(drive, axis=-1)
         target = drive / np.where(strength > 0, strength, 1)[:, None]
-        along = np.sum(start * target, axis=-1)
-        across = np.linalg.norm(start - along[:, None] * target, axis=-1)
-        needed = settling_time(np.arctan2(across, along), SETTLED_WITHIN_RAD, strength)
+        away = angle_between(start, target)
+        needed = settling_time(away, SETTLED_WITHIN_RAD, strength)
         self.oscillators += len(drive)
+        self.undriven += int(np.count_nonzero(strength == 0))
         self.unsettled += int(np.count_nonzero(~(needed <= device.settle_time)))
         if detuning is not None and detuning.ndim == 1:
             self.unlocked += int(np.count_nonzero(np.abs(detuning) >= strength))
@@ -95,6 +103,7 @@ class SettleTally:
             self.strongly_driven += int(np.count_nonzero(strength > limit))
         self.field_histogram += _histogram(strength / rate)
         self.time_histogram += _histogram(needed * rate)
+        self.error_histogram += _histogram(angle_between(final, target))
 
     def __add__(self, other: "SettleTally") -> "SettleTally":
         return SettleTally(
