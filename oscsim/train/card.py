@@ -76,8 +76,9 @@ The weights are this project's own.
 | hard | {_percent(last.hard_accuracy)} | {_percent(training.hard_ceiling)} |
 | all | {_percent(last.accuracy)} | {_percent(training.ceiling)} |
 
-The ceiling is the expected score of a reader who knows the grammar: *fish* and
-*deer* do not show their number. A model can pass it by luck.
+The ceiling is the expected score of a reader who knows the grammar and has no
+preference where *fish* and *deer* hide their number. On hard sentences a model can
+pass it, by luck or by giving them the number that the other noun has not.
 
 ## Training
 
