@@ -1,4 +1,4 @@
-# Every target sets up what it needs: .venv in this folder, nothing outside it.
+# Every target sets up what it needs in .venv; caches go to the user's cache folder.
 PYTHON ?= python3
 EXTRAS ?=
 CHECKPOINT ?= data/checkpoints/sva-osc-d2-s0
