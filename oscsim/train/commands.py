@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.console import Console
@@ -12,10 +12,14 @@ from oscsim.bridge.datasets import TokenSet, parse_sva
 from oscsim.errors import OscsimError, SpecError
 from oscsim.models.config import FixedQueryConfig
 from oscsim.train import sva as grammar
-from oscsim.train.card import Training
-from oscsim.train.fit import Epoch, Recipe, fit, sva_config
-from oscsim.train.golden import write_golden
-from oscsim.train.publish import versions, write_checkpoint, write_index
+
+if TYPE_CHECKING:
+    from oscsim.train.fit import Epoch
+
+NO_TORCH = (
+    "training needs torch: make install EXTRAS=torch in a checkout, "
+    "or pip install 'oscsim[torch]'"
+)
 
 app = typer.Typer(
     help="Train the checkpoints that ship and write the files tests compare with.",
@@ -37,6 +41,10 @@ def sva(
     epochs: Annotated[int, typer.Option(min=1, help="Passes over the data.")] = 20,
 ) -> None:
     """Train one subject-verb agreement model and write its checkpoint."""
+    from oscsim.train.card import Training
+    from oscsim.train.fit import Recipe, fit, sva_config
+    from oscsim.train.publish import versions, write_checkpoint
+
     if out.exists() and not out.is_dir():
         raise SpecError(f"--out {out} is a file: give a folder")
     started_with = versions()
@@ -46,7 +54,7 @@ def sva(
     with _progress() as progress:
         task = progress.add_task(f"{kind} seed {seed}", total=epochs, note="")
 
-        def advance(epoch: Epoch) -> None:
+        def advance(epoch: "Epoch") -> None:
             note = f"loss {epoch.train_loss:.3f} hard {epoch.hard_accuracy:.4f}"
             progress.update(task, advance=1, note=note)
 
@@ -90,22 +98,33 @@ def data(out: Folder) -> None:
 @app.command()
 def index(folder: Annotated[Path, typer.Argument(help="data/checkpoints")]) -> None:
     """Write the table of the checkpoints in a folder to its README."""
+    from oscsim.train.publish import write_index
+
     typer.echo(f"{write_index(folder)}: written")
 
 
 @app.command()
 def golden(out: Folder) -> None:
     """Write outputs of small random models for tests that run without torch."""
+    from oscsim.train.golden import write_golden
+
     typer.echo(f"{write_golden(out)}: written")
 
 
 def main() -> None:
-    """Run a command; an error made on purpose is one sentence and exit 2."""
+    """Run a command; a wrong request or missing torch is one sentence, exit 2."""
     try:
         app()
     except OscsimError as error:
-        sys.stderr.write(f"{error}\n")
-        sys.exit(2)
+        sentence = str(error)
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        sentence = NO_TORCH
+    else:
+        return
+    sys.stderr.write(f"{sentence}\n")
+    sys.exit(2)
 
 
 def _sentences(split: str, config: FixedQueryConfig) -> TokenSet:
