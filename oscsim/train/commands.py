@@ -1,5 +1,7 @@
 """The commands of ``python -m oscsim.train``."""
 
+# ruff: noqa: PLC0415 (help must work without torch)
+
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
