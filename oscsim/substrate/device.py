@@ -115,7 +115,8 @@ class Device(BaseModel):
     provenance : dict of str to Provenance
         Where each number comes from.
     changes : dict of str to str
-        What `changed` replaced and by what, ``"5 -> 3"``.
+        What `changed` replaced and by what, ``"5 -> 3"``; a value changed
+        back is no change.
     """
 
     model_config = ConfigDict(
@@ -271,13 +272,18 @@ class Device(BaseModel):
             If a field is unknown, or its value wrong or without effect.
         """
         merged = self.model_dump()
-        for key, value in fields.items():
+        for key in fields:
             merged["provenance"].pop(key, None)
-            before = getattr(self, key, None)
-            if key in IMPERFECTIONS + CHARACTERISTICS and value != before:
-                merged["changes"][key] = f"{before} -> {value}"
-        merged |= fields
-        return self.parse(merged, where=f"device {self.name}")
+        found = self.parse(merged | fields, where=f"device {self.name}")
+        changes = dict(found.changes)
+        for key in fields:
+            if key not in IMPERFECTIONS + CHARACTERISTICS:
+                continue
+            before = changes.pop(key, str(getattr(self, key))).partition(" -> ")[0]
+            after = str(getattr(found, key))
+            if after != before:
+                changes[key] = f"{before} -> {after}"
+        return found.model_copy(update={"changes": changes})
 
     def at_rung(self, rung: Rung) -> "Device":
         """Return the device with only the imperfections of a rung left on.
