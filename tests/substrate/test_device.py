@@ -7,6 +7,7 @@ import pytest
 
 from oscsim.errors import DeviceError
 from oscsim.substrate.device import (
+    CHARACTERISTICS,
     IMPERFECTIONS,
     RUNGS,
     Device,
@@ -243,11 +244,58 @@ def test_a_changed_number_loses_its_source_and_nothing_else_changes():
     after = before.changed(weight_bits=3)
     assert after.weight_bits == 3
     assert "weight_bits" not in after.provenance
+    unnamed = {"provenance", "changes"}
+    for field in set(Device.model_fields) - unnamed - {"weight_bits"}:
+        assert getattr(after, field) == getattr(before, field)
     assert after.changed(weight_bits=5).model_dump(
         exclude={"provenance"}
     ) == before.model_dump(exclude={"provenance"})
     assert before.weight_bits == 5
     assert before.changed() == before
+
+
+def test_what_was_changed_is_recorded_and_named():
+    kind = Device.load("ring-65nm")
+    assert (kind.changes, kind.label) == ({}, "ring-65nm")
+    once = kind.changed(weight_bits=3, diffusion=0)
+    assert once.changes == {"weight_bits": "5 -> 3", "diffusion": "3900.0 -> 0.0"}
+    assert once.label == "ring-65nm (weight_bits 5 -> 3, diffusion 3900.0 -> 0.0)"
+    assert kind.changed(adc_bits=None).changes == {"adc_bits": "8 -> None"}
+    assert kind.changes == {}
+
+
+def test_a_change_is_from_the_value_that_was_loaded():
+    kind = Device.load("ring-65nm")
+    twice = kind.changed(weight_bits=3).changed(settle_time=1.0).changed(weight_bits=4)
+    assert twice.changes == {"settle_time": "1e-06 -> 1.0", "weight_bits": "5 -> 4"}
+    assert twice.changed(settle_time=1).changes == twice.changes
+    back = twice.changed(weight_bits=5, settle_time=1e-6)
+    assert (back.changes, back.label) == ({}, "ring-65nm")
+
+
+def test_what_is_given_as_it_was_or_is_no_number_is_no_change():
+    kind = Device.load("ring-65nm")
+    same = kind.changed(weight_bits=np.int64(5), settle_time=1e-6, range_limit=True)
+    assert same.changes == {}
+    assert kind.changed(energy=None, description="Other.").changes == {}
+    for field, value in {
+        "query_slots": 1,
+        "read_time": 1.0,
+        "coupling_max": 1e6,
+    }.items():
+        found = kind.changed(**{field: value}).changes
+        assert found == {field: f"{getattr(kind, field)} -> {value}"}
+
+
+@pytest.mark.parametrize("rung", RUNGS)
+def test_changes_survive_plain_data_and_every_rung(rung):
+    kind = Device.load("ring-65nm").changed(weight_bits=3, adc_bits=None)
+    assert Device.parse(kind.model_dump()) == kind
+    again = Device.parse(kind.model_dump(exclude_none=True))
+    assert again.changes == kind.changes
+    assert kind.changes == {"weight_bits": "5 -> 3", "adc_bits": "8 -> None"}
+    assert kind.at_rung(rung).changes == kind.changes
+    assert kind.at_rung(rung).label == kind.label
 
 
 @pytest.mark.parametrize("fields", [{"bits": 3}, {"weight_bits": 0}, {"provenance": 3}])
@@ -296,8 +344,9 @@ def test_a_rung_keeps_what_the_ladder_says(rung, kept):
 def test_every_field_is_known_to_these_tests():
     """A new field must be placed: kept at which rung, an imperfection or not."""
     assert set(EVERYTHING) == set(Device.model_fields) - {
-        *("name", "description", "oscillator", "time_unit", "provenance")
+        *("name", "description", "oscillator", "time_unit", "provenance", "changes")
     }
+    assert set(IMPERFECTIONS + CHARACTERISTICS) == set(EVERYTHING) - {"energy"}
     assert set(IMPERFECTIONS) == set(EVERYTHING) - KEPT_ALWAYS - {"range_limit"}
 
 
