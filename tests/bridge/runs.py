@@ -77,6 +77,17 @@ def random_model(d_osc=3, **fields):
     return Checkpoint(config, weights, "random", Path("random"), "0" * 64)
 
 
+def short_anchors(model=None):
+    """A checkpoint whose anchors are scaled to norms of at most 1."""
+    model = bundled() if model is None else model
+    weights = dict(model.weights)
+    for name, values in weights.items():
+        if name.endswith("anchors"):
+            norms = np.linalg.norm(values.astype(float), axis=-1)
+            weights[name] = values / (1.001 * norms.max())
+    return dataclasses.replace(model, weights=weights)
+
+
 def hand_made(logits, digital, labels, hard, **setting):
     """A run with given logits (chips, repeats, items), nothing executed."""
     logits = np.asarray(logits, dtype=float)
@@ -91,6 +102,7 @@ def hand_made(logits, digital, labels, hard, **setting):
         logits=logits,
         counts=Counts(),
         digital_counts=Counts(),
+        digital_clamped=0,
         tallies=tuple(SettleTally(oscillators=1) for _ in logits),
         chips_asked=len(logits),
         warnings=(),

@@ -10,10 +10,14 @@ from oscsim.bridge import cost as costs
 from oscsim.bridge.cost import latency_per_token, price, require_prices, shape_of
 from oscsim.bridge.infer import infer
 from oscsim.bridge.setting import Setting
+from oscsim.counts import Counts
+from oscsim.energy.components import Library
+from oscsim.energy.ledger import account
+from oscsim.energy.prices import Prices
 from oscsim.errors import ComponentError
 from oscsim.substrate.device import Device
 from oscsim.substrate.perturb import Perturbation
-from tests.bridge.runs import bundled, random_model, some
+from tests.bridge.runs import bundled, random_model, short_anchors, some
 
 RING = Device.load("ring-65nm")
 
@@ -61,15 +65,26 @@ def test_energy_per_token_does_not_depend_on_chips_or_repeats(run):
         assert rival.nominal_j() == theirs.rivals[name].nominal_j()
 
 
-def test_twice_the_settling_time_is_twice_the_core_energy(run):
-    kind = RING.changed(settle_time=2 * RING.settle_time)
+@pytest.mark.parametrize(
+    ("settling", "reading", "factor"), [(2.0, 1.0, 201 / 101), (1.0, 3.0, 103 / 101)]
+)
+def test_core_energy_is_paid_while_settling_and_reading(run, settling, reading, factor):
+    """1 us and 10 ns on ring-65nm: oscillators run until they have been read."""
+    assert RING.settle_time == pytest.approx(100 * RING.read_time)
+    kind = RING.changed(
+        settle_time=settling * RING.settle_time, read_time=reading * RING.read_time
+    )
     longer = price(infer(bundled(), some(64), device=kind, chips=1, repeats=1))
-    once, twice = (c.substrate.nominal_j("core") for c in (price(run), longer))
-    assert twice == pytest.approx(2 * once)
+    once, other = (c.substrate.nominal_j("core") for c in (price(run), longer))
+    assert other == pytest.approx(factor * once)
 
 
 def test_rivals_are_those_of_the_same_task(run):
-    assert set(price(run).rivals) == {costs.SOFTMAX, costs.DIRECT, costs.FACTORED}
+    found = infer(short_anchors(), some(64), device=RING, chips=1, repeats=1)
+    cost = price(found)
+    assert set(cost.rivals) == {costs.SOFTMAX, costs.DIRECT, costs.FACTORED}
+    assert cost.left_out == ""
+    assert found.digital_clamped == 0
     shape = shape_of(run, run.data.lengths)
     assert shape.rows == run.data.lengths.sum()
     assert shape.head_rows == 64
@@ -81,6 +96,37 @@ def test_a_steeper_read_out_has_no_factored_rival(run):
     model = dataclasses.replace(bundled(), config=config)
     steep = infer(model, some(10), device=RING, chips=1, repeats=1)
     assert set(price(steep).rivals) == {costs.SOFTMAX, costs.DIRECT}
+    assert price(steep).left_out == f"{costs.FACTORED}: not for p = 4"
+
+
+def test_a_rival_that_is_another_model_is_left_out_and_the_reason_told(run):
+    """Where the clamp acts prefix sums give other numbers: not the same task."""
+    cost = price(run)
+    assert set(cost.rivals) == {costs.SOFTMAX, costs.DIRECT}
+    assert run.digital_clamped > 0
+    share = run.digital_clamped / sum(n * n for n in run.data.lengths)
+    assert cost.left_out == (
+        f"{costs.FACTORED}: not the same model here, as 1 + z.r is negative for "
+        f"{share:.1%} of the pairs and the clamp acts"
+    )
+
+
+def test_a_coupler_of_five_bits_is_priced_as_sixteen_of_one_level():
+    """cpl.b2b_inverter is one level; half of 31 units are on, off ones load less."""
+    ids = RING.energy.prices["coupler_s"]
+    assert "knob.coupler_units_5b" in ids
+    assert RING.weight_bits == 5
+    counts = Counts(tokens=1)
+    counts.add("settle", "coupler_s", 1.0)
+    joules = [
+        account(
+            counts,
+            Prices.of({"coupler_s": chosen}, frequency_hz=RING.frequency_hz),
+            Library.load(),
+        ).nominal_j()
+        for chosen in (ids, [one for one in ids if one != "knob.coupler_units_5b"])
+    ]
+    assert joules[0] == pytest.approx(16 * joules[1])
 
 
 @pytest.mark.parametrize(

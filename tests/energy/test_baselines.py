@@ -141,6 +141,20 @@ def test_the_factored_read_out_grows_linearly():
     assert longer.actions["weights", "mac"] > 3.9 * long.actions["weights", "mac"]
 
 
+def test_running_sums_are_stored_once_unless_a_query_waits_for_them():
+    """Per layer, 2 heads, items of 5 and 3: states of (3 + 1) x 4 x 2 bytes.
+
+    Causal: 16 (head, anchor) pairs each store theirs. Otherwise once per head
+    and item, 4 times. Anchors (3 bytes) are read once per pair in both, and
+    every query reads the state and the table of anchors, (4 x 4 + 3) x 2 bytes.
+    """
+    for causal, stores in ((True, 16), (False, 4)):
+        counts = digital_oscillator_factored(replace(SMALL, causal=causal))
+        read = stores * 32 + 16 * 3 + 16 * 38
+        assert counts.actions["value", "sram_read_byte"] == 2 * read
+        assert counts.actions["value", "sram_write_byte"] == 2 * stores * 32
+
+
 @pytest.mark.parametrize("power", [2, 4])
 def test_only_p_of_1_factors(power):
     with pytest.raises(SpecError, match=rf"for p = 1 only, got {power}"):
@@ -242,6 +256,9 @@ def test_every_block_by_hand():
         "unit": Counter(mul=24, add=12, rsqrt=3),
         "normalise": Counter(add=5, recip=3, mul=12),
         "prefix update": Counter(mac=24, add=12, sram_read_byte=78, sram_write_byte=72),
+        "prefix update, once": Counter(
+            mac=24, add=12, sram_read_byte=30, sram_write_byte=24
+        ),
         "prefix read": Counter(mac=30, add=15, recip=3, mul=12, sram_read_byte=84),
         "token io": Counter(token_io_byte=20),
     }
@@ -254,6 +271,9 @@ def test_every_block_by_hand():
         "unit": lambda c: counting.count_unit(c, 3, 4),
         "normalise": lambda c: counting.count_readout_normalise(c, 5, 3, 4),
         "prefix update": lambda c: counting.count_prefix_update(c, 3, 2, 4),
+        "prefix update, once": lambda c: counting.count_prefix_update(
+            c, 3, 2, 4, stores=1
+        ),
         "prefix read": lambda c: counting.count_prefix_read(c, 3, 2, 4),
         "token io": lambda c: counting.count_token_io(c, 3, 7),
     }

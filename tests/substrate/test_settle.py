@@ -479,6 +479,7 @@ def test_any_seed_gives_unit_states(seed, chip):
 @pytest.mark.parametrize(("kind", "d", "lines"), [("ring", 2, 1), ("sphere", 3, 3)])
 @pytest.mark.parametrize("slots", ["all", 1])
 def test_work_is_counted_for_what_exists(kind, d, lines, slots):
+    """Oscillators run from the loaded couplings until they have been read."""
     live = np.array([[True, True, False], [True, False, False]])
     connected = live[:, :, None] & np.array([True, True, False])
     asked = drive(
@@ -488,7 +489,10 @@ def test_work_is_counted_for_what_exists(kind, d, lines, slots):
         connected=connected,
     )
     counts = Counts()
-    kind = device(kind, settle_time=0.5, query_slots=slots)
+    time = 0.5 + 0.25
+    kind = device(
+        kind, settle_time=0.5, read_time=0.25, write_time=8.0, query_slots=slots
+    )
     settled(kind, asked, counts=counts)
     heads, n_live, n_pairs = 2, 3, 6
     seconds = "oscillator_s" if lines == 1 else "component_s"
@@ -496,9 +500,9 @@ def test_work_is_counted_for_what_exists(kind, d, lines, slots):
     assert counts.actions == {
         ("load", "coupling_write"): heads * n_pairs,
         ("readout", "state_read"): heads * n_live * lines,
-        ("settle", seconds): heads * n_live * lines * 0.5,
-        ("settle", "coupler_s"): heads * n_pairs * lines * 0.5,
-        ("settle", "anchor_s"): heads * passes * lines * 0.5,
+        ("settle", seconds): heads * n_live * lines * time,
+        ("settle", "coupler_s"): heads * n_pairs * lines * time,
+        ("settle", "anchor_s"): heads * passes * lines * time,
     }
 
 
