@@ -1,5 +1,7 @@
 """Accuracies, agreement and the interval over chips, by hand."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -21,7 +23,8 @@ def test_two_chips_two_repeats_four_sentences():
 
     Digital + - - -: right on both hard ones, on 3 of 4 in all. Chip 0 decides
     + - + - and - - + +: hard 2/2 and 1/2. Chip 1 + + - - and + - - -: hard 1/2
-    and 2/2. Equal to the digital decisions: 3, 1, 3 and 4 of 4.
+    and 2/2. Equal to the digital decisions: 3, 1, 3 and 4 of 4. Both chips are
+    right as often on hard ones: half a width of one item of two remains.
     """
     result = compare(hand_made(LOGITS, DIGITAL, LABELS, HARD))
     assert result.metric == "hard_accuracy"
@@ -34,8 +37,72 @@ def test_two_chips_two_repeats_four_sentences():
     assert result.substrate_all == (4 + 2 + 2 + 3) / 16
     assert result.agreement == (3 + 1 + 3 + 4) / 16
     assert result.max_abs_error == 4.0
-    assert result.ci95 == (0.75, 0.75)
+    assert result.ci95 == (0.25, 1.0)
+    assert result.ci95_all == (0.0, 1.0)
     assert result.tally.oscillators == 2
+
+
+def test_the_difference_is_paired_by_sentence():
+    """Sentences are right in 3, 3, 2 and 3 of 4 runs, digitally 1, 1, 0, 1.
+
+    Gains -1/4, -1/4, 1/2, -1/4: none apart on the hard two; in all a mean of
+    -1/16 and deviations -3/16 (three times) and 9/16, so a variance of 36/256.
+    """
+    result = compare(hand_made(LOGITS, DIGITAL, LABELS, HARD))
+    assert (result.difference, result.difference_error) == (-0.25, 0.0)
+    assert result.difference == result.substrate - result.digital
+    assert result.difference_all == -1 / 16
+    assert result.difference_all_error == pytest.approx(3 / 16, rel=1e-12)
+    assert result.difference_all == result.substrate_all - result.digital_all
+
+
+def test_what_both_get_wrong_is_no_uncertainty():
+    """A hard set that chip and digital model fail alike: exactly no difference."""
+    result = compare(hand_made([[DIGITAL]], DIGITAL, [1, 1, 1, 0], [True] * 4))
+    assert result.digital == 0.5
+    assert (result.difference, result.difference_error) == (0.0, 0.0)
+
+
+def test_one_sentence_has_no_standard_error():
+    result = compare(hand_made(LOGITS, DIGITAL, LABELS, [True, False, False, False]))
+    assert result.difference == -0.25
+    assert math.isnan(result.difference_error)
+    assert result.difference_all_error == pytest.approx(3 / 16)
+
+
+def test_the_standard_error_is_that_of_other_sentences():
+    """Over draws of 200 sentences; unpaired errors are far too large."""
+    rng = np.random.default_rng(0)
+    found, errors = [], []
+    for _ in range(300):
+        digital = np.where(rng.random(200) < 0.8, 1.0, -1.0)
+        chip = np.where(rng.random(200) < 0.1, -digital, digital)
+        result = compare(hand_made([[chip]], digital, [1] * 200, [True] * 200))
+        found.append(result.difference)
+        errors.append(result.difference_error)
+    spread, said = np.std(found), np.mean(errors)
+    assert abs(spread / said - 1) < 4 / math.sqrt(2 * 300)
+    unpaired = math.sqrt((0.8 * 0.2 + 0.74 * 0.26) / 200)
+    assert abs(spread / unpaired - 1) > 8 / math.sqrt(2 * 300)
+
+
+def test_chips_that_do_not_differ_have_no_width_and_tying_ones_one_item():
+    """Same logits but for rounding; then another margin without another decision."""
+    for apart, half in ((0.0, 0.0), (1e-12, 0.0), (1e-6, 0.25)):
+        one = [2.0, -1.0, -0.5, -3.0]
+        other = [value + apart for value in one]
+        result = compare(hand_made([[one], [other]], one, [1] * 4, [True] * 4))
+        assert result.ci95 == result.ci95_all == (0.25 - half, 0.25 + half)
+
+
+def test_the_floor_of_one_item_acts_below_it_only():
+    tied, apart = np.array([0.5, 0.5, 0.5]), np.array([0.3, 0.5, 0.7])
+    assert interval95(tied) == (0.5, 0.5)
+    assert interval95(tied, 10) == pytest.approx((0.4, 0.6))
+    assert interval95(tied, 1) == (0.0, 1.0)
+    assert interval95(apart, 10) == interval95(apart)
+    low, high = interval95(apart)
+    assert low < 0.4 < 0.6 < high
 
 
 def test_the_mean_over_a_chip_is_not_the_mean_over_a_repeat():
