@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 from oscsim.substrate.tally import LOG10_EDGES, SettleTally, histogram_quantile
-from tests.substrate.drives import RATE, angle, device, settled, single
+from tests.substrate.drives import (
+    RATE,
+    angle,
+    chip_of,
+    device,
+    drive,
+    settled,
+    single,
+)
 
 
 def test_an_oscillator_that_needs_longer_is_counted_as_unsettled():
@@ -91,6 +99,54 @@ def test_a_quantile_beyond_the_edges_says_so():
     below[0] = above[-1] = 1
     assert histogram_quantile(below, 0.5) == 0.0
     assert histogram_quantile(above, 0.5) == math.inf
+
+
+def test_oscillators_that_lost_every_coupling_are_counted_as_undriven():
+    """Two couplings of which one is left, or none; they stay where they began."""
+    asked = drive([[[[0.6, 0.1]]], [[[0.1, 0.1]]], [[[0.1, 0.2]]]], [[[1, 0], [0, 1]]])
+    for fields, undriven in (
+        ({"weight_bits": 1}, 2),
+        ({"weight_bits": 8}, 0),
+        ({"stuck_off": 1.0}, 3),
+    ):
+        tally = SettleTally()
+        settled(device(**fields), asked, tally=tally)
+        assert (tally.oscillators, tally.undriven) == (3, undriven), fields
+        assert tally.error_histogram[bin_of(math.pi / 2)] >= undriven
+    start = settled(device(settle_time=1e-12), asked)
+    lost = settled(device(weight_bits=1), asked)
+    np.testing.assert_allclose(lost[1:], start[1:], atol=1e-9)
+
+
+def bin_of(values):
+    return np.searchsorted(LOG10_EDGES, np.log10(values), side="right")
+
+
+def test_a_detuned_oscillator_is_read_asin_of_detuning_over_drive_away():
+    """phi = asin(dw / |h|) once settled; the bins of twice the angle are others."""
+    kind, asked = device(frequency_offset=0.3), single(1, heads=200)
+    omega = np.abs(chip_of(kind, asked).layers[0].detuning[:, 0])
+    tally = SettleTally()
+    settled(kind, asked, tally=tally)
+    away = np.arcsin(omega / RATE)
+    expected = np.bincount(bin_of(away), minlength=len(LOG10_EDGES) + 1)
+    np.testing.assert_array_equal(tally.error_histogram, expected)
+    assert np.any(expected != np.bincount(bin_of(2 * away), minlength=len(expected)))
+    assert histogram_quantile(tally.error_histogram, 0.5) == pytest.approx(
+        np.median(away), rel=0.06
+    )
+
+
+def test_the_angle_when_read_is_after_the_settling_time():
+    """tan(phi/2) = tan(phi_0/2) exp(-|h| t), the angle before read-out noise."""
+    asked = single(500)
+    start = np.abs(angle(settled(device(settle_time=1e-12), asked))).ravel()
+    tally = SettleTally()
+    kind = device(settle_time=1.5, readout_noise=0.5)
+    settled(kind, asked, tally=tally)
+    away = 2 * np.arctan(np.tan(start / 2) * np.exp(-RATE * 1.5))
+    expected = np.bincount(bin_of(away), minlength=len(LOG10_EDGES) + 1)
+    np.testing.assert_array_equal(tally.error_histogram, expected)
 
 
 def test_an_oscillator_without_drive_never_settles():
