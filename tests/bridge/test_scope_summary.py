@@ -8,7 +8,7 @@ import pytest
 
 from oscsim.bridge.calibrate import calibrate
 from oscsim.bridge.compare import compare
-from oscsim.bridge.cost import price
+from oscsim.bridge.cost import DIRECT, FACTORED, SOFTMAX, price
 from oscsim.bridge.infer import infer
 from oscsim.bridge.passes import in_float64
 from oscsim.bridge.scope import ALWAYS_LEFT_OUT, EFFECTS, modelled, remarks
@@ -16,7 +16,7 @@ from oscsim.bridge.setting import Setting
 from oscsim.bridge.summary import summary, warnings_of
 from oscsim.substrate.device import IMPERFECTIONS, RUNGS, Device
 from oscsim.substrate.perturb import Perturbation
-from tests.bridge.runs import bundled, random_model, some
+from tests.bridge.runs import bundled, random_model, short_anchors, some
 
 RING = Device.load("ring-65nm")
 IDEAL = Device.load("ideal")
@@ -24,6 +24,7 @@ CONTRACT = {
     "checkpoint": str,
     "family": str,
     "device": str,
+    "changes": dict,
     "rung": str,
     "seed": int,
     "metric": str,
@@ -33,6 +34,14 @@ CONTRACT = {
     "digital": float,
     "substrate": float,
     "ci95": list,
+    "difference": float,
+    "difference_standard_error": float,
+    "n_items_all": int,
+    "ci95_all": list,
+    "difference_all": float,
+    "difference_all_standard_error": float,
+    "undriven": int,
+    "read_error_rad": dict,
     "agreement": float,
     "max_abs_error": float,
     "energy_j_per_token": dict,
@@ -144,6 +153,7 @@ def test_counts_of_what_was_lost_are_those_of_the_tally():
     tallies = run.tallies
     for key, name in (
         ("oscillators", "oscillators"),
+        ("undriven", "undriven"),
         ("unsettled", "unsettled"),
         ("unlocked", "unlocked"),
         ("strongly_driven", "strongly_driven"),
@@ -180,7 +190,67 @@ def test_rivals_stand_beside_the_substrate():
     for name, numbers in rivals.items():
         assert numbers["p50"] == cost.rivals[name].per_token_j()
         assert numbers["substrate_over_rival_p50"] == cost.ratios()[name].p50
-    assert len(rivals) == 3
+    assert set(rivals) == {SOFTMAX, DIRECT}
+    assert f"rival left out: {cost.left_out}" in result(run)["warnings"]
+    same = infer(short_anchors(), some(40), device=RING, chips=2, repeats=1)
+    assert set(result(same)["rivals_j_per_token"]) == {SOFTMAX, DIRECT, FACTORED}
+    assert not any("rival" in text for text in result(same)["warnings"])
+
+
+def test_differences_and_their_errors_are_those_of_the_comparison():
+    run = on()
+    found, said = result(run), compare(run)
+    assert found["difference"] == said.difference
+    assert found["difference_standard_error"] == said.difference_error
+    assert found["difference_all"] == said.difference_all
+    assert found["difference_all_standard_error"] == said.difference_all_error
+    assert found["n_items_all"] == 40 > found["n_items"] > 1
+    assert found["ci95_all"] == list(said.ci95_all)
+
+
+def test_one_sentence_has_an_error_of_null():
+    found = result(infer(bundled(), some(1), device=RING, chips=2, repeats=2))
+    assert found["difference_all_standard_error"] is None
+    json.dumps(found, allow_nan=False)
+
+
+def test_what_was_changed_is_told_and_warned_of():
+    plain, changed = result(on()), result(on(RING.changed(weight_bits=3)))
+    assert plain["changes"] == {}
+    assert changed["changes"] == {"weight_bits": "5 -> 3"}
+    warning = (
+        "weight_bits changed: prices and the other numbers of ring-65nm are kept "
+        "as they are"
+    )
+    assert warning in changed["warnings"]
+    assert not any("changed" in text for text in plain["warnings"])
+
+
+def test_the_angle_when_read_is_told_where_oscillators_settle():
+    """A settled detuned oscillator is off by asin(dw / |h|), an ideal one by 0."""
+    ring = result(on())["read_error_rad"]
+    assert 0.01 < ring["p50"] < ring["p90"] < 1.6
+    ideal = result(on(rung="ideal"))["read_error_rad"]
+    assert ideal == {"p50": 0.0, "p90": 0.0}
+    assert result(on(rung="digital"))["read_error_rad"] == {"p50": None, "p90": None}
+
+
+@pytest.mark.parametrize(
+    ("how", "expected"),
+    [
+        ({"rung": "digital"}, "nothing settles at rung digital"),
+        ({"rung": "ideal"}, "at rung ideal of this device settling takes no finite"),
+        ({"device": RING.changed(energy=None)}, "device ring-65nm has no prices"),
+        (
+            {"device": IDEAL, "perturbation": Perturbation("state", 0.1)},
+            "a published perturbation is not hardware",
+        ),
+    ],
+)
+def test_why_there_is_no_energy_is_told(how, expected):
+    run = on(**{"device": RING, "chips": 1, "repeats": 1} | how)
+    [told] = [text for text in warnings_of(run, price(run)) if "no energy" in text]
+    assert told.startswith(expected)
 
 
 def test_warnings_come_from_the_checkpoint_the_run_and_the_price():
