@@ -1,6 +1,7 @@
 """Runs on chips: the digital model when ideal, the same bits always, Ctrl-C."""
 
 import dataclasses
+import itertools
 import json
 
 import numpy as np
@@ -8,12 +9,14 @@ import pytest
 
 from oscsim.bridge.compare import compare
 from oscsim.bridge.cost import shape_of
+from oscsim.bridge.datasets import read_sva
 from oscsim.bridge.infer import Engine, infer
+from oscsim.bridge.passes import in_float64
 from oscsim.bridge.setting import Setting
 from oscsim.counts import Counts
 from oscsim.energy.baselines import digital_oscillator, digital_softmax
 from oscsim.errors import DataError, DeviceError, SpecError
-from oscsim.models.fixed_query import Pass
+from oscsim.models.fixed_query import Pass, forward, settle_digital
 from oscsim.substrate.device import Device
 from oscsim.substrate.perturb import Perturbation
 from tests.bridge.runs import (
@@ -24,10 +27,12 @@ from tests.bridge.runs import (
     part,
     random_model,
     sentences,
+    short_anchors,
     some,
 )
 
 RING = Device.load("ring-65nm")
+BUNDLED_LINES = DATA / "datasets" / "sva" / "validation.jsonl"
 
 
 def on_ring(n=130, *, data=None, **how):
@@ -170,10 +175,13 @@ def test_seeds_differ_and_the_same_seed_does_not():
 @pytest.mark.parametrize(
     ("how", "expected"),
     [
-        ({"chips": 0}, r"chips must be in 1..2\^32 - 1, got 0"),
-        ({"chips": -1}, "chips must be in"),
-        ({"chips": 2**32}, "chips must be in"),
-        ({"repeats": 0}, "repeats must be in"),
+        ({"chips": 0}, r"chips must be a whole number in 1..2\^32 - 1, got 0"),
+        ({"chips": -1}, "chips must be a whole number in"),
+        ({"chips": 2**32}, "chips must be a whole number in"),
+        ({"chips": 2.0}, "chips must be a whole number in .* got 2.0"),
+        ({"chips": True}, "chips must be a whole number in .* got True"),
+        ({"repeats": "2"}, "repeats must be a whole number in .* got '2'"),
+        ({"repeats": 0}, "repeats must be a whole number in"),
         ({"seed": -1}, r"seed must be in 0..2\^32 - 1, got -1"),
         ({"seed": 2**32}, "seed must be in"),
         ({"rung": "spice"}, "unknown rung 'spice': one of digital, ideal"),
@@ -241,7 +249,9 @@ def test_without_data_the_bundled_set_is_used_or_its_absence_told():
     found = infer(bundled(), rung="digital")
     assert len(found.data) == 4000
     assert found.setting.device.name == "ring-65nm"
-    with pytest.raises(DataError, match="give --data"):
+    with pytest.raises(
+        DataError, match=r"give the data \(--data\), or say that it is a subject-verb"
+    ):
         infer(random_model(2), rung="digital")
 
 
@@ -249,6 +259,35 @@ def test_an_engine_that_is_not_running_says_so():
     data = some(10)
     with pytest.raises(RuntimeError, match="running"):
         Engine(bundled(), data.ids, data.positions).run(Pass)
+
+
+# Names and paths
+
+
+def test_a_device_may_be_a_name_or_a_path_and_data_a_path(tmp_path):
+    lines = BUNDLED_LINES.read_text(encoding="utf-8").splitlines()[:20]
+    (tmp_path / "data.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    (tmp_path / "mine.toml").write_text(
+        (DATA / "devices" / "ring-65nm.toml").read_text(encoding="utf-8")
+    )
+    known = on_ring(data=read_sva(tmp_path / "data.jsonl", bundled().config))
+    for data in (tmp_path / "data.jsonl", str(tmp_path / "data.jsonl")):
+        for device in (
+            "ring-65nm",
+            tmp_path / "mine.toml",
+            str(tmp_path / "mine.toml"),
+        ):
+            found = infer(bundled(), data, device=device, chips=2, repeats=2)
+            np.testing.assert_array_equal(found.logits, known.logits)
+            assert found.data.sha256 == known.data.sha256
+    assert found.setting.device.name == "mine"
+
+
+def test_a_name_or_path_that_is_none_is_refused():
+    with pytest.raises(DeviceError, match="no device 'ring-28nm'"):
+        infer(bundled(), some(5), device="ring-28nm")
+    with pytest.raises(DataError, match=r"there is no data file missing\.jsonl"):
+        infer(bundled(), "missing.jsonl")
 
 
 # Ctrl-C
@@ -323,7 +362,6 @@ def test_the_digital_pass_counts_what_the_closed_form_says():
 def test_padding_is_counted_where_it_exists(mask_readout, causal):
     """The published models read padding out: then it costs as much as a token."""
     from oscsim.energy.baselines import Shape
-    from oscsim.models.fixed_query import forward
 
     model = random_model(2, mask_readout=mask_readout, causal=causal)
     ids = np.random.default_rng(1).integers(1, 11, (9, 7))
@@ -363,6 +401,59 @@ def test_the_ideal_and_digital_rungs_share_all_but_the_oscillators():
         assert ideal.counts.actions[key] > 0
         done.actions[key] = ideal.counts.actions[key]
     assert done == ideal.counts
+
+
+@pytest.mark.parametrize(
+    "fields", [{}, {"causal": True}, {"mask_readout": False}, {"p": 2}], ids=str
+)
+def test_clamped_pairs_are_those_a_loop_finds(fields):
+    """Over layers, heads, queries and anchors that exist; 1 + z.r < 0."""
+    model = random_model(2, task="sva", vocab_size=169, max_len=9, **fields)
+    longer = {
+        name: (3 if name.endswith("anchors") else 1) * values
+        for name, values in model.weights.items()
+    }
+    model = dataclasses.replace(model, weights=longer)
+    data = some(70)
+    found = infer(model, data, rung="digital").digital_clamped
+    seen = []
+
+    def watched(drive, counts):
+        state = settle_digital(drive, counts)
+        seen.append((drive.anchors, state))
+        return state
+
+    forward(in_float64(model.weights), model.config, data.ids, run=Pass(watched))
+    expected = total = 0
+    for anchors, states in seen:
+        for item, length in enumerate(data.lengths):
+            n = length if model.config.mask_readout else data.ids.shape[1]
+            for head, i, j in itertools.product(range(2), range(n), range(n)):
+                if j <= i or not model.config.causal:
+                    total += 1
+                    reading = 1 + states[item, head, i] @ anchors[head, j]
+                    expected += reading < 0
+    assert len(seen) == 2
+    assert found == expected
+    assert 0.05 * total < expected < 0.5 * total
+
+
+def test_short_anchors_are_never_clamped_and_the_softmax_twin_has_none():
+    short = infer(short_anchors(), some(100), device=RING, chips=1, repeats=1)
+    assert short.digital_clamped == 0
+    twin = infer(bundled(SOFTMAX), some(100, SOFTMAX), rung="digital")
+    assert twin.digital_clamped == 0
+    assert on_ring(100, n_threads=1).digital_clamped > 0
+
+
+def test_clamped_pairs_do_not_depend_on_chips_threads_or_the_rung():
+    counts = {
+        on_ring(100, chips=chips, repeats=1, rung=rung, n_threads=n).digital_clamped
+        for chips, rung, n in ((1, "device", 1), (2, "finite", 2), (1, "digital", 2))
+    }
+    parts = (part(some(100), slice(0, 64)), part(some(100), slice(64, 100)))
+    apart = [on_ring(data=p, rung="digital").digital_clamped for p in parts]
+    assert counts == {sum(apart)}
 
 
 # Published perturbations

@@ -130,6 +130,39 @@ def test_what_is_gone_is_named(place):
         repeated(place)
 
 
+def test_moved_files_are_named_where_they_lie_now(place, tmp_path_factory):
+    first = recorded(place)
+    there = tmp_path_factory.mktemp("moved")
+    shutil.move(place / "model", there / "same-model")
+    shutil.move(place / "data.jsonl", there / "same.jsonl")
+    record = Manifest.load(place)
+    moved = {"checkpoint": str(there / "same-model"), "data": str(there / "same.jsonl")}
+    np.testing.assert_array_equal(rerun(record, **moved).logits, first.logits)
+    with pytest.raises(CheckpointError, match="no checkpoint"):
+        rerun(record, data=moved["data"])
+    with pytest.raises(DataError, match="no data file"):
+        rerun(record, checkpoint=moved["checkpoint"])
+
+
+def test_other_files_are_refused_wherever_they_lie(place):
+    recorded(place)
+    record = Manifest.load(place)
+    other = str(DATA / "checkpoints" / OSCILLATORS[1])
+    with pytest.raises(SpecError, match="the checkpoint is not the recorded one"):
+        rerun(record, checkpoint=other)
+    whole = str(DATA / "datasets" / "sva" / "validation.jsonl")
+    with pytest.raises(SpecError, match="the data is not the recorded one"):
+        rerun(record, data=whole)
+
+
+def test_what_was_changed_in_a_device_is_in_the_record(place):
+    recorded(place, device=Device.load("ring-65nm").changed(adc_bits=None))
+    record = Manifest.load(place)
+    assert record.device["changes"] == {"adc_bits": "8 -> None"}
+    label = "ring-65nm (adc_bits 8 -> None)"
+    assert repeated(place).setting.device.label == label
+
+
 def edited(place, old, new):
     path = place / "run.toml"
     text = path.read_text()
@@ -180,7 +213,7 @@ def test_a_damaged_record_is_one_sentence(place, old, new, expected):
 def test_a_record_of_no_chips_or_a_wrong_perturbation_is_refused(place):
     recorded(place)
     edited(place, "chips_done = 2", "chips_done = 0")
-    with pytest.raises(SpecError, match="chips must be in"):
+    with pytest.raises(SpecError, match="chips must be a whole number in"):
         repeated(place)
     edited(place, "seed = 7", 'seed = 7\nperturb = "noise=1"')
     with pytest.raises(SpecError, match="unknown perturbation"):

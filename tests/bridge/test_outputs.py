@@ -8,7 +8,7 @@ from oscsim.bridge.outputs import checked_ids
 from oscsim.errors import DataError, DeviceError, SpecError
 from oscsim.models.fixed_query import forward
 from oscsim.substrate.device import Device
-from tests.bridge.runs import SOFTMAX, bundled, random_model, some
+from tests.bridge.runs import DATA, SOFTMAX, bundled, random_model, some
 
 IDS = np.random.default_rng(1).integers(1, 11, (70, 6))
 
@@ -52,6 +52,22 @@ def test_softmax_models_have_digital_outputs_only():
     assert found.shape == (5,)
     with pytest.raises(SpecError, match="has no oscillators"):
         bundled(SOFTMAX).logits(data.ids, rung="ideal")
+
+
+def test_a_device_may_be_a_name_or_a_path(tmp_path):
+    data = some(70)
+    path = tmp_path / "mine.toml"
+    path.write_text((DATA / "devices" / "ring-65nm.toml").read_text(encoding="utf-8"))
+    known = bundled().logits(data.ids, "device", Device.load("ring-65nm"), seed=5)
+    for device in ("ring-65nm", path, str(path)):
+        found = bundled().logits(data.ids, "device", device, seed=5)
+        np.testing.assert_array_equal(found, known)
+    digital = bundled().logits(data.ids)
+    ideal = bundled().logits(data.ids, rung="device", device="ideal")
+    live = (data.ids != 0)[..., None]
+    np.testing.assert_allclose(ideal * live, digital * live, atol=1e-10)
+    with pytest.raises(DeviceError, match="no device 'perfect'"):
+        bundled().logits(data.ids, rung="device", device="perfect")
 
 
 def test_default_devices_fit_the_model():

@@ -10,7 +10,7 @@ from oscsim.errors import SpecError
 from oscsim.study import ladder as module
 from oscsim.study.ladder import ladder
 from oscsim.substrate.device import RUNGS, Device
-from tests.bridge.runs import SOFTMAX, bundled, random_model, some
+from tests.bridge.runs import DATA, SOFTMAX, bundled, random_model, some
 
 RING = Device.load("ring-65nm")
 
@@ -111,10 +111,22 @@ def test_ctrl_c_before_anything_is_done_is_passed_on():
 def test_a_wrong_request_is_refused():
     with pytest.raises(SpecError, match="has no oscillators"):
         ladder(bundled(SOFTMAX), some(5, SOFTMAX), device=RING)
-    with pytest.raises(SpecError, match="chips must be in"):
+    with pytest.raises(SpecError, match="chips must be a whole number in"):
         ladder(bundled(), some(5), device=RING, chips=0)
     with pytest.raises(SpecError, match="threads must be at least 1"):
         ladder(bundled(), some(5), device=RING, n_threads=0)
+
+
+def test_devices_and_data_may_be_named(tmp_path, climbed):
+    bundled_lines = DATA / "datasets" / "sva" / "validation.jsonl"
+    lines = bundled_lines.read_text(encoding="utf-8").splitlines()[:100]
+    path = tmp_path / "data.jsonl"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    found = ladder(bundled(), str(path), device="ring-65nm", chips=2, repeats=2, seed=3)
+    for mine, theirs in zip(found.steps, climbed.steps, strict=True):
+        assert mine.comparison.substrate_all == theirs.comparison.substrate_all
+        assert mine.rms_change == theirs.rms_change
+    assert found.device == RING
 
 
 def test_the_default_device_fits_the_model():
