@@ -95,6 +95,14 @@ def test_an_unknown_word_counts_only_where_the_file_says_so() -> None:
         parse(SHORT | {"tokens": ["the", "dogg", "runs", "."]})
 
 
+def test_without_a_word_on_the_second_noun_a_sentence_is_not_hard() -> None:
+    """Absent and null are the same."""
+    absent = {key: value for key, value in LONG.items() if key != "distractor_agrees"}
+    data = parse(LONG, absent, absent | {"distractor_agrees": None})
+    assert data.hard.tolist() == [True, False, False]
+    np.testing.assert_array_equal(data.ids, data.ids[:1].repeat(3, axis=0))
+
+
 def without(field: str) -> dict[str, Any]:
     return {key: value for key, value in SHORT.items() if key != field}
 
@@ -102,10 +110,10 @@ def without(field: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("record", "message"),
     [
-        (without("tokens"), "the field 'tokens' is missing"),
-        (without("label"), "the field 'label' is missing"),
-        (without("verb_idx"), "the field 'verb_idx' is missing"),
-        (without("distractor_agrees"), "the field 'distractor_agrees' is missing"),
+        (without("tokens"), "missing tokens$"),
+        (without("label"), "missing label$"),
+        (without("verb_idx"), "missing verb_idx$"),
+        ({"tokens": ["the"]}, "missing label, verb_idx$"),
         (SHORT | {"label": 2}, "label must be 0 or 1, got 2"),
         (SHORT | {"label": True}, "label must be 0 or 1, got True"),
         (SHORT | {"label": "1"}, "label must be 0 or 1, got '1'"),
