@@ -1,5 +1,6 @@
 """Reading checkpoints: configuration, names, dtypes, coverage."""
 
+import hashlib
 import json
 import re
 from pathlib import Path
@@ -394,6 +395,20 @@ class TestPrecision:
         weights = tensors() | {"norm.bias": np.ones(8, np.int64)}
         message = r"norm\.bias is stored as I64: float16, bfloat16, float32 or float64"
         refused(bare(tmp_path / "m.safetensors", weights), message)
+
+
+def test_digests_of_the_weight_file_and_of_the_model_are_told_apart(
+    tmp_path: Path,
+) -> None:
+    """The first is what sha256sum says; the second also covers the configuration."""
+    loaded = load_checkpoint(folder(tmp_path / "m"))
+    file = hashlib.sha256((tmp_path / "m" / "model.safetensors").read_bytes())
+    steeper = load_checkpoint(tmp_path / "m", {"p": 2})
+    assert loaded.weights_sha256 == steeper.weights_sha256 == file.hexdigest()
+    told, other = loaded.describe(), steeper.describe()
+    assert told["weights_sha256"] == other["weights_sha256"] == file.hexdigest()
+    assert told["identity_sha256"] == loaded.sha256 != other["identity_sha256"]
+    assert loaded.sha256 != loaded.weights_sha256
 
 
 def test_describe_is_ready_for_json(tmp_path: Path) -> None:
