@@ -1,5 +1,6 @@
 """The command line: exit codes, one sentence on stderr, nothing half-written."""
 
+import hashlib
 import json
 import os
 import pickle
@@ -16,12 +17,13 @@ from safetensors.numpy import load_file, save_file
 
 from oscsim import cli
 from oscsim.bridge.infer import Engine
-from oscsim.errors import IntegrationError
+from oscsim.errors import IntegrationError, SpecError
 from oscsim.models.config import FixedQueryConfig, tensor_shapes
 from oscsim.substrate.device import RUNGS, Device, presets
 
 DATA = Path(__file__).parents[1] / "data"
 MODEL = DATA / "checkpoints" / "sva-osc-d2-s0"
+BUNDLED = DATA / "datasets" / "sva" / "validation.jsonl"
 COMMANDS = ("infer", "ladder", "rerun", "inspect", "devices")
 FAST = ("--chips", "2", "--repeats", "1")
 
@@ -39,7 +41,7 @@ def here(tmp_path, monkeypatch):
 def files(tmp_path):
     """A copy of a checkpoint and 30 sentences, beside the working folder."""
     shutil.copytree(MODEL, tmp_path / "model")
-    lines = (DATA / "datasets" / "sva" / "validation.jsonl").read_text(encoding="utf-8")
+    lines = BUNDLED.read_text(encoding="utf-8")
     (tmp_path / "data.jsonl").write_text("\n".join(lines.splitlines()[:30]))
     return tmp_path
 
@@ -138,10 +140,10 @@ def test_a_wrong_command_line_is_one_sentence(capfd, arguments, expected):
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        (["--chips", "0"], "chips must be in 1..2^32 - 1, got 0"),
-        (["--chips", "-3"], "chips must be in"),
-        (["--repeats", "-1"], "repeats must be in 1..2^32 - 1, got -1"),
-        (["--repeats", "0"], "repeats must be in"),
+        (["--chips", "0"], "chips must be a whole number in 1..2^32 - 1, got 0"),
+        (["--chips", "-3"], "chips must be a whole number in"),
+        (["--repeats", "-1"], "repeats must be a whole number in 1..2^32 - 1, got -1"),
+        (["--repeats", "0"], "repeats must be a whole number in"),
         (["--seed", "-1"], "seed must be in 0..2^32 - 1, got -1"),
         (["--seed", str(2**32)], "seed must be in"),
         (["--threads", "0"], "threads must be at least 1, got 0"),
@@ -237,7 +239,7 @@ SENTENCE = '{"tokens": ["the", "dog", "runs"], "label": 1, "verb_idx": 2, '
         ),
         (SENTENCE + '"distractor_agrees": 3}', "distractor_agrees must be"),
         ("the dog runs", "line 1: not JSON"),
-        (SENTENCE[:-2] + "}", "'distractor_agrees' is missing"),
+        (SENTENCE.replace('"label": 1, ', "")[:-2] + "}", "line 1: missing label"),
     ],
 )
 def test_wrong_data_are_one_sentence(capfd, files, content, expected):
@@ -459,17 +461,91 @@ def test_infer_prints_one_object_and_writes_record_and_report(capfd, files):
     assert all(type(line) is str for line in found["modelled"] + found["warnings"])
     names = sorted(path.name for path in Path("mine").iterdir())
     assert names == ["report.html", "run.toml"]
+    assert found["record"] == str(Path("mine", "run.toml"))
+    assert found["report"] == str(Path("mine", "report.html"))
+    assert found["changes"] == {}
     assert "<html" in Path("mine/report.html").read_text(encoding="utf-8")
 
 
 def test_infer_prints_tables_and_says_where_the_report_is(capfd, files):
     code, out, err = infer(capfd, files)
     assert (code, err) == (0, "")
-    folder = Path("runs/model-ring-65nm-device-s0")
+    [folder] = Path("runs").glob("model-ring-65nm-device-s0-*")
     assert f"report: {folder / 'report.html'}" in out
     assert (folder / "run.toml").is_file()
     for word in ("digital", "substrate", "Modelled", "Not modelled", "seed 0"):
         assert word in out
+    [unchecked] = [line for line in out.splitlines() if "not checked" in line]
+    assert "read-outs clipped" in unchecked
+    assert "substrate - digital" in out
+    assert "2 chips x 1 repeat, seed 0" in out
+
+
+@pytest.fixture
+def default_folder(capfd, monkeypatch):
+    """Return the folder that a command would write, without running it."""
+    asked = []
+
+    def stop(folder):
+        asked.append(folder.as_posix())
+        raise SpecError("stopped before any work")
+
+    monkeypatch.setattr(cli, "_writable", stop)
+
+    def of(*arguments):
+        code, _, err = run(capfd, "infer", *arguments)
+        assert (code, err) == (2, "oscsim: stopped before any work\n")
+        return asked.pop()
+
+    return of
+
+
+def test_a_run_of_defaults_has_a_plain_folder_that_says_what_it_is(default_folder):
+    assert default_folder(MODEL) == "runs/sva-osc-d2-s0-ring-65nm-device-s0"
+    assert default_folder(MODEL, "--chips", "8", "--repeats", "4") == (
+        "runs/sva-osc-d2-s0-ring-65nm-device-s0"
+    )
+    assert default_folder(MODEL, "--set", "weight_bits=5") == default_folder(MODEL)
+    assert default_folder(MODEL, "--rung", "finite", "--seed", "3") == (
+        "runs/sva-osc-d2-s0-ring-65nm-finite-s3"
+    )
+    assert default_folder(MODEL, "--out", "mine", "--chips", "2") == "mine"
+
+
+def test_runs_that_differ_do_not_share_a_folder(default_folder, files):
+    options = [
+        (),
+        ("--chips", "2"),
+        ("--repeats", "2"),
+        ("--set", "weight_bits=3"),
+        ("--set", "weight_bits=4"),
+        ("--set", "weight_bits=4", "--set", "adc_bits=none"),
+        ("--data", files / "data.jsonl"),
+        ("--config", "mask_readout=false", "--config", "trained_length=none"),
+        ("--perturb", "state=0.1"),
+        ("--perturb", "state=0.2"),
+        ("--device", "ideal", "--rung", "ideal"),
+        ("--seed", "1"),
+        ("--rung", "noisy"),
+    ]
+    folders = [default_folder(MODEL, *more) for more in options]
+    assert len(set(folders)) == len(options)
+    assert folders == [default_folder(MODEL, *more) for more in options]
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_changed_run_keeps_the_unchanged_one(capfd, files):
+    infer(capfd, files)
+    code, out, _ = infer(capfd, files, "--set", "weight_bits=3", "--json")
+    assert code == 0
+    found = json.loads(out)
+    assert found["changes"] == {"weight_bits": "5 -> 3"}
+    assert Path(found["record"]).is_file()
+    assert Path(found["report"]).is_file()
+    assert len(list(Path("runs").iterdir())) == 2
+    code, out, _ = infer(capfd, files, "--set", "weight_bits=3")
+    assert "ring-65nm (weight_bits 5 -> 3)" in " ".join(out.split())
+    assert len(list(Path("runs").iterdir())) == 2
 
 
 @pytest.mark.parametrize("rung", RUNGS)
@@ -509,6 +585,7 @@ def test_numbers_of_the_device_can_be_changed(capfd, files):
     for change in ("weight_bits=2", "settle_time=.0000001", "adc_bits=none"):
         assert bits("--set", change)["max_abs_error"] != base["max_abs_error"]
     assert bits("--set", "settle_time=1e-6") == base
+    assert bits("--set", "weight_bits=2")["changes"] == {"weight_bits": "5 -> 2"}
 
 
 @pytest.mark.usefixtures("quick")
@@ -535,12 +612,32 @@ def test_a_record_that_gives_other_bits_is_work_that_failed(capfd, files):
     code, out, err = run(capfd, "rerun", path)
     assert (code, out) == (1, "")
     assert err.count("\n") == 1
-    assert "the run differs from its record" in err
+    assert err == (
+        "oscsim: the run differs from its record (same versions: an edited record, "
+        "or another kind of CPU?)\n"
+    )
     path.write_text(path.read_text().replace('numpy = "', 'numpy = "0.'))
     code, out, err = run(capfd, "rerun", path, "--json")
     assert code == 1
     assert json.loads(out)["identical"] is False
     assert "numpy 0." in err
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_record_is_repeated_with_its_files_elsewhere(capfd, files):
+    infer(capfd, files, "--out", "first")
+    shutil.move(files / "model", files / "moved")
+    shutil.move(files / "data.jsonl", files / "moved.jsonl")
+    where = ("--checkpoint", files / "moved", "--data", files / "moved.jsonl")
+    code, out, err = run(capfd, "rerun", "first", *where)
+    assert (code, err) == (0, "")
+    assert out.startswith("identical: 60 logits")
+    code, out, err = run(capfd, "rerun", "first", *where[:2])
+    assert (code, out) == (2, "")
+    assert "there is no data file" in err
+    code, out, err = run(capfd, "rerun", "first", *where[:3], BUNDLED)
+    assert (code, out) == (2, "")
+    assert "the data is not the recorded one" in err
 
 
 @pytest.mark.usefixtures("quick")
@@ -608,6 +705,8 @@ def test_inspect_says_what_a_checkpoint_is(capfd, files):
     assert (code, err) == (0, "")
     found = json.loads(out)
     assert found["config"]["d_osc"] == 2
+    weights = (files / "model" / "model.safetensors").read_bytes()
+    assert found["weights_sha256"] == hashlib.sha256(weights).hexdigest()
     assert found["warnings"] == []
 
 
@@ -740,6 +839,7 @@ def test_the_command_exits_with_its_code():
 
 SLOW_CHIPS = """
 import pathlib
+import signal
 from oscsim.bridge.infer import Engine
 from oscsim.cli import main
 
@@ -752,6 +852,8 @@ def on_chip(*args):
     return original(*args)
 
 Engine.on_chip = on_chip
+# a shell that started the tests in the background may have it ignored
+signal.signal(signal.SIGINT, signal.default_int_handler)
 main()
 """
 
