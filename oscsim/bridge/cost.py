@@ -1,8 +1,10 @@
 """What a run costs per token, beside the same task done digitally."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+
+import numpy as np
 
 from oscsim.bridge.infer import Run
 from oscsim.bridge.setting import Setting
@@ -13,16 +15,17 @@ from oscsim.energy.baselines import (
     digital_oscillator_factored,
     digital_softmax,
 )
-from oscsim.energy.components import Library
+from oscsim.energy.components import Component, Library
 from oscsim.energy.ledger import Ledger, Range, account
 from oscsim.energy.prices import Prices
+from oscsim.energy.pricing import ADC_FLOOR
 from oscsim.substrate.device import Device, EnergyMap
 from oscsim.typing import IntArray
 
 SOFTMAX = "digital softmax attention"
 DIRECT = "same oscillator model, digital"
 FACTORED = "same oscillator model, digital, read-out factored"
-
+TENTHS = (0.1, 0.5, 0.9)
 
 ATTENTION_PHASES = (
     "weights",
@@ -62,6 +65,8 @@ class Cost:
         Which nodes are priced together, and from what memory.
     left_out : str
         Why the factored rival is missing; empty if it is there.
+    components : tuple of Component
+        Every number that the substrate or a rival was priced with.
     """
 
     substrate: Ledger
@@ -69,12 +74,25 @@ class Cost:
     latency_s: float
     pairing: str
     left_out: str
+    components: tuple[Component, ...] = ()
 
     def ratios(self) -> dict[str, Range]:
         """Return the system total of the substrate over each rival's."""
         return {
             name: self.substrate.ratio(rival) for name, rival in self.rivals.items()
         }
+
+    def differences(self) -> dict[str, Range]:
+        """Return the system total of the substrate less each rival's (J per token).
+
+        The draws are paired, as those of `ratios`.
+        """
+        mine = self.substrate.draws["system"]
+        found = {}
+        for name, rival in self.rivals.items():
+            low, middle, high = np.quantile(mine - rival.draws["system"], TENTHS)
+            found[name] = Range(float(low), float(middle), float(high))
+        return found
 
 
 def price(run: Run, library: Library | None = None) -> Cost | None:
@@ -116,7 +134,21 @@ def price(run: Run, library: Library | None = None) -> Cost | None:
         latency_s=latency_per_token(device, lengths, run.checkpoint.config.n_layers),
         pairing=_pairing(energy),
         left_out=left_out,
+        components=_used([run.counts, *rivals.values()], prices, library),
     )
+
+
+def _used(
+    tallies: Iterable[Counts], prices: Prices, library: Library
+) -> tuple[Component, ...]:
+    """Return the components of all that was counted, in the library's order."""
+    done = {key[1] for tally in tallies for key, n in tally.actions.items() if n > 0}
+    products = [p for action in done for p in prices.terms[action]]
+    names = {name for product in products for name in product}
+    names |= {overhead.share for overhead in prices.overheads.values()}
+    if "state_read" in done and any(name.startswith("adc.") for name in names):
+        names.add(ADC_FLOOR)
+    return tuple(c for name, c in library.components.items() if name in names)
 
 
 def why_unpriced(setting: Setting) -> str:

@@ -44,6 +44,19 @@ def quantity_range(found: Range, unit: str) -> str:
     return f"{low:.3g}..{high:.3g} {prefix}{unit}"
 
 
+def difference_range(found: Range, unit: str) -> str:
+    """Return ``p50 (p10..p90)`` with signs, all in the unit that fits the largest."""
+    scale, prefix = scale_of(float(f"{max(map(abs, found)):.2e}"))
+    low, middle, high = (f"{float(f'{end:.2e}') / scale:+.3g}" for end in found)
+    return f"{middle} ({low}..{high}) {prefix}{unit}"
+
+
+def points(difference: float, error: float) -> str:
+    """Return a difference of fractions in percentage points with its error."""
+    spread = "" if math.isnan(error) else f" ± {100 * error:.2f}"
+    return f"{100 * difference:+.2f}{spread} points"
+
+
 def percent(share: float, digits: int = 2) -> str:
     """Return a fraction as a percentage; what rounds to 0 but is not says so."""
     if 0 < share < 0.5 * 10.0 ** -(digits + 2):

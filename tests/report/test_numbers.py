@@ -7,7 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oscsim.energy.ledger import Range
-from oscsim.report.numbers import PREFIXES, percent, quantity, quantity_range
+from oscsim.report.numbers import (
+    PREFIXES,
+    difference_range,
+    percent,
+    points,
+    quantity,
+    quantity_range,
+)
 
 
 @pytest.mark.parametrize(
@@ -59,3 +66,20 @@ def test_a_range_stands_in_the_unit_of_its_median_or_of_each_end(found, text):
 )
 def test_percent_never_shows_something_as_nothing(share, text):
     assert percent(share) == text
+
+
+@pytest.mark.parametrize(
+    ("found", "text"),
+    [
+        (Range(-2.94e-10, 6.69e-10, 2.33e-9), "+0.669 (-0.294..+2.33) nJ"),
+        (Range(-7e-9, -5e-12, 1e-12), "-0.005 (-7..+0.001) nJ"),
+        (Range(0.0, 0.0, 0.0), "+0 (+0..+0) J"),
+    ],
+)
+def test_a_difference_has_signs_and_one_unit(found, text):
+    assert difference_range(found, "J") == text
+
+
+def test_points_have_a_sign_and_an_error_if_there_is_one():
+    assert points(0.0021, 0.00127) == "+0.21 ± 0.13 points"
+    assert points(-0.5, math.nan) == "-50.00 points"
