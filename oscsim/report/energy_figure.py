@@ -2,39 +2,38 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Patch
 
-from oscsim.bridge.cost import Cost
+from oscsim.bridge.cost import ATTENTION_PHASES, Cost, attention_j
 from oscsim.energy.ledger import Ledger
 from oscsim.energy.prices import CONVERTER_ACTIONS, CORE_ACTIONS
 from oscsim.report.canvas import BLUE, INK, ORANGE, PALE, blank, plain
 from oscsim.report.numbers import scale_of
-from oscsim.typing import FloatArray
+from oscsim.typing import IntArray
 
-SMALL = 0.01
-OTHER = "other phases"
-FILLS = (
-    ("#1f3b5c", ""),
-    ("#d9e4f0", "///"),
-    ("#c8641b", ""),
-    ("#f6e3d2", "|||"),
-    ("#5f8fbf", "\\\\\\"),
-    ("#8a8a8a", "xx"),
-    ("#efefef", "--"),
-    ("#3d7a4f", ""),
-    ("#e7f2e4", "++"),
-    ("#7a5a8a", ""),
-    ("#ffffff", ""),
-)
+PHASES = {
+    "projection": ("projection", "#1f3b5c", ""),
+    "ffn": ("feed-forward", "#c8641b", ""),
+    "memory": ("embedding and cache", "#efefef", "--"),
+    "weights": ("couplings or scores", "#d9e4f0", "///"),
+    "load": ("loading couplings", "#f6e3d2", "|||"),
+    "settle": ("settle", "#3d7a4f", ""),
+    "readout": ("read-out", "#e7f2e4", "++"),
+    "similarity": ("similarity", "#5f8fbf", "\\\\\\"),
+    "normalise": ("normalise", "#ffffff", ""),
+    "value": ("values", "#7a5a8a", ""),
+    "control": ("leakage, clock, calibration", "#8a8a8a", "xx"),
+}
+"""Name, colour and hatch of a phase, the same in every report."""
+
 GROUPS = {
-    "core": (BLUE, ""),
-    "converters": (ORANGE, "///"),
-    "everything else": (PALE, ""),
+    "core": (BLUE, "o"),
+    "converters": (ORANGE, "s"),
+    "everything else": (INK, "D"),
 }
 
 
@@ -62,10 +61,11 @@ def by_group(ledger: Ledger) -> dict[tuple[str, str], float]:
 def energy_figure(cost: Cost) -> Figure:
     """Draw joules per token by phase beside the rivals, and by component.
 
-    Above, nominal values on a linear axis, phases that are under 1 % in every
-    bar taken together; the whisker is p10..p90 of the system total with its
-    median, a range of assumptions. Below, the components of the substrate on
-    a logarithmic axis.
+    Above, nominal values of all phases on a linear axis; the whisker is
+    p10..p90 of the system total with its median, a range of assumptions.
+    In the middle the phases of the attention stage alone, in the same
+    colours. Below, the components of the substrate as points on a
+    logarithmic axis.
 
     Parameters
     ----------
@@ -78,34 +78,20 @@ def energy_figure(cost: Cost) -> Figure:
     """
     ledgers = {"substrate": cost.substrate, **cost.rivals}
     parts = by_group(cost.substrate)
-    heights = [0.42 * len(ledgers) + 1.2, 0.19 * len(parts) + 0.9]
+    bars = 0.42 * len(ledgers)
+    heights = [bars + 1.5, bars + 0.8, 0.19 * len(parts) + 0.9]
     with blank(7.4, sum(heights)) as figure:
-        panels = figure.subfigures(2, 1, squeeze=False, height_ratios=heights)
+        panels = figure.subfigures(3, 1, squeeze=False, height_ratios=heights)
         _draw_totals(panels[0, 0].subplots(), ledgers)
-        _draw_components(panels[1, 0].subplots(), parts)
+        _draw_attention(panels[1, 0].subplots(), ledgers)
+        _draw_components(panels[2, 0].subplots(), parts)
     return figure
 
 
 def _draw_totals(ax: Axes, ledgers: Mapping[str, Ledger]) -> None:
-    phases = _pooled({name: by_phase(ledger) for name, ledger in ledgers.items()})
     ranges = [ledger.range_j() for ledger in ledgers.values()]
     scale, prefix = scale_of(max(r.p90 for r in ranges))
-    rows = np.arange(len(ledgers))
-    left = np.zeros(len(ledgers))
-    for number, (phase, joules) in enumerate(phases.items()):
-        fill, hatch = FILLS[number % len(FILLS)]
-        ax.barh(
-            rows,
-            joules / scale,
-            left=left,
-            height=0.6,
-            color=fill,
-            hatch=hatch,
-            edgecolor=INK,
-            linewidth=0.6,
-            label=phase,
-        )
-        left += joules / scale
+    rows = _stack(ax, ledgers, tuple(PHASES), scale)
     median = np.array([r.p50 for r in ranges]) / scale
     spread = np.array([[r.p50 - r.p10, r.p90 - r.p50] for r in ranges]).T / scale
     ax.errorbar(
@@ -118,54 +104,72 @@ def _draw_totals(ax: Axes, ledgers: Mapping[str, Ledger]) -> None:
         mec=INK,
         ecolor=INK,
         capsize=4,
-        label="system total: median, p10..p90 (assumption range)",
+        label="system total: median, p10..p90",
     )
-    ax.set_yticks(rows, [plain(name) for name in ledgers])
-    ax.invert_yaxis()
     ax.set_xlim(left=0)
-    ax.set_xlabel(f"{prefix}J per token, nominal, by phase")
+    ax.set_xlabel(
+        f"{prefix}J per token; bars nominal, by phase; whiskers an assumption range"
+    )
     ax.figure.legend(loc="outside upper center", ncols=3)
 
 
-def _pooled(found: Mapping[str, Mapping[str, float]]) -> dict[str, FloatArray]:
-    """Return joules by phase, largest first, one value a ledger; small ones pooled."""
-    totals = {name: math.fsum(parts.values()) for name, parts in found.items()}
-    phases = dict.fromkeys(phase for parts in found.values() for phase in parts)
-    joules = {
-        phase: np.array([parts.get(phase, 0.0) for parts in found.values()])
-        for phase in phases
-    }
-    total = np.array([max(t, 1e-300) for t in totals.values()])
-    kept = {p: j for p, j in joules.items() if np.any(j >= SMALL * total)}
-    kept = dict(sorted(kept.items(), key=lambda part: -float(part[1].max())))
-    rest = [j for p, j in joules.items() if p not in kept]
-    if rest:
-        kept[OTHER] = np.sum(rest, axis=0)
-    return kept
+def _draw_attention(ax: Axes, ledgers: Mapping[str, Ledger]) -> None:
+    largest = max(attention_j(ledger) for ledger in ledgers.values())
+    scale, prefix = scale_of(largest)
+    _stack(ax, ledgers, ATTENTION_PHASES, scale)
+    ax.set_xlim(left=0)
+    ax.set_title("the attention stage alone")
+    ax.set_xlabel(f"{prefix}J per token, nominal, colours as above")
+
+
+def _stack(
+    ax: Axes, ledgers: Mapping[str, Ledger], phases: Sequence[str], scale: float
+) -> IntArray:
+    """Draw one bar a ledger of the phases that any of them has; return the rows."""
+    found = [by_phase(ledger) for ledger in ledgers.values()]
+    rows = np.arange(len(ledgers))
+    left = np.zeros(len(ledgers))
+    for phase in phases:
+        joules = np.array([parts.get(phase, 0.0) for parts in found]) / scale
+        if not joules.any():
+            continue
+        label, fill, hatch = PHASES[phase]
+        ax.barh(
+            rows,
+            joules,
+            left=left,
+            height=0.6,
+            color=fill,
+            hatch=hatch,
+            edgecolor=INK,
+            linewidth=0.6,
+            label=label,
+        )
+        left += joules
+    ax.set_yticks(rows, [plain(name) for name in ledgers])
+    ax.invert_yaxis()
+    return rows
 
 
 def _draw_components(ax: Axes, parts: Mapping[tuple[str, str], float]) -> None:
     shown = {key: j for key, j in parts.items() if j > 0}
     order = sorted(shown, key=lambda key: (list(GROUPS).index(key[0]), -shown[key]))
-    rows = np.arange(len(order))
-    values = [shown[key] for key in order]
-    for group, (fill, hatch) in GROUPS.items():
-        mine = [row for row in rows if order[row][0] == group]
-        ax.barh(
+    for group, (colour, marker) in GROUPS.items():
+        mine = [row for row, key in enumerate(order) if key[0] == group]
+        ax.plot(
+            [shown[order[row]] for row in mine],
             mine,
-            [values[row] for row in mine],
-            height=0.7,
-            color=fill,
-            hatch=hatch,
-            edgecolor=INK,
-            linewidth=0.6,
+            marker,
+            color=colour,
+            ms=6,
+            label=group,
         )
     ax.set_xscale("log")
-    ax.set_yticks(rows, [plain(component) for _, component in order])
+    ax.set_yticks(range(len(order)), [plain(component) for _, component in order])
     ax.set_ylim(len(order) - 0.4, -0.6)
-    ax.set_xlabel("J per token on the substrate, nominal, by component (log axis)")
-    handles = [
-        Patch(facecolor=fill, hatch=hatch, edgecolor=INK, linewidth=0.6, label=group)
-        for group, (fill, hatch) in GROUPS.items()
-    ]
-    ax.figure.legend(handles=handles, loc="outside upper center", ncols=3)
+    ax.grid(axis="x", color=PALE, lw=0.6)
+    ax.grid(axis="y", color=PALE, lw=0.6, ls=":")
+    ax.set_axisbelow(True)
+    ax.set_title("the substrate by component")
+    ax.set_xlabel("J per token, nominal (log axis)")
+    ax.figure.legend(loc="outside lower center", ncols=3)
