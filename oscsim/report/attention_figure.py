@@ -12,6 +12,11 @@ from oscsim.typing import FloatArray
 LABELLED = 12
 """Up to this many tokens the cells carry their values."""
 
+REACH = 0.25
+"""End of the colour scale of a difference, unless one is larger."""
+
+TINY = "<.005"
+
 COLOURS = "cividis"
 """Its lightness rises all the way, so that it survives in grey."""
 
@@ -20,7 +25,7 @@ def attention_figure(maps: AttentionMaps) -> Figure:
     """Draw attention digitally, on the chip, and the difference, a row a head.
 
     Digital and chip share one colour scale from 0; the difference has its own,
-    symmetric about 0.
+    -0.25 to 0.25 in every report unless it reaches further.
 
     Parameters
     ----------
@@ -33,10 +38,10 @@ def attention_figure(maps: AttentionMaps) -> Figure:
     """
     layers, heads, n, _ = maps.digital.shape
     rows = layers * heads
-    side = max(2.2, 0.2 * n)
+    side = max(2.2, 0.3 * n if n <= LABELLED else 0.2 * n)
     top = float(max(maps.digital.max(), maps.chip.max()))
     gap = maps.chip - maps.digital
-    reach = max(float(np.abs(gap).max()), 1e-12)
+    reach = max(float(np.abs(gap).max()), REACH)
     with blank(3 * side + 3.0, rows * (side + 0.9)) as figure:
         axes = figure.subplots(rows, 3, squeeze=False)
         for row in range(rows):
@@ -70,15 +75,23 @@ def _draw_map(
         return image
     for (i, j), value in np.ndenumerate(values):
         dark = value < low + 0.5 * (high - low)
-        text = f"{value:+.2f}" if low < 0 else f"{value:.2f}"
-        text = "0" if float(text) == 0 else text.replace("0.", ".", 1)
+        text = _written(float(value), signed=low < 0)
         ax.text(
             j,
             i,
             text,
             ha="center",
             va="center",
-            fontsize=5.5,
+            fontsize=4.2 if text == TINY else 5.5,
             color="white" if dark else "black",
         )
     return image
+
+
+def _written(value: float, *, signed: bool) -> str:
+    """Return two digits; less than half of the last one is 0 only below 0.0005."""
+    if abs(value) < 0.0005:
+        return "0"
+    if abs(value) < 0.005:
+        return TINY
+    return f"{value:{'+' if signed else ''}.2f}".replace("0.", ".", 1)

@@ -1,35 +1,18 @@
-"""Figures of a run hold its numbers and say their units."""
+"""The figure of accuracy holds every chip, interval and chance."""
 
-import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from matplotlib.patches import Rectangle, StepPatch
+from matplotlib.patches import Rectangle
 
 from oscsim.bridge.compare import compare
-from oscsim.errors import SpecError
-from oscsim.report.figures import accuracy_figure, drive_figure, settling_figure
+from oscsim.report.figures import accuracy_figure
 from oscsim.report.run_figures import accuracy_per_repeat
-from oscsim.substrate.device import Device
-from oscsim.substrate.tally import SettleTally
 
 
 def lines(ax):
     return {line.get_label(): line for line in ax.lines}
-
-
-def said(figure):
-    return [text.get_text() for legend in figure.legends for text in legend.get_texts()]
-
-
-def shares(text):
-    """The percentages that a legend says of either side of the axis."""
-    return [
-        float(line.split(": ")[1].rstrip(" %"))
-        for line in text
-        if line.startswith(("left of", "right of"))
-    ]
 
 
 def test_accuracy_has_every_chip_and_repeat(report):
@@ -50,6 +33,52 @@ def test_accuracy_of_a_repeat_by_hand(report):
     assert accuracy_per_repeat(run)[1, 0] == pytest.approx(np.mean(right))
 
 
+def test_accuracy_of_all_sentences_stands_beside(report):
+    run, c = report.run, report.comparison
+    ax = accuracy_figure(run, c).axes[1]
+    right = (run.logits > 0) == (run.data.labels == 1)
+    found = lines(ax)
+    chips = found["chip, mean of its repeats"].get_ydata()
+    np.testing.assert_allclose(chips, 100 * right.mean(axis=(1, 2)))
+    assert set(found["digital"].get_ydata()) == {100 * c.digital_all}
+    assert ax.get_ylabel() == "accuracy on all sentences (%)"
+    (band,) = [p for p in ax.patches if isinstance(p, Rectangle)]
+    edges = band.get_y(), band.get_y() + band.get_height()
+    assert edges == pytest.approx(tuple(100 * end for end in c.ci95_all))
+
+
+def test_data_without_hard_sentences_has_one_panel(report):
+    run = report.run
+    plain = replace(run, data=replace(run.data, hard=np.zeros(192, dtype=bool)))
+    (ax,) = accuracy_figure(plain, compare(plain)).axes
+    assert ax.get_ylabel() == "accuracy (%)"
+
+
+@pytest.mark.parametrize("panel", [0, 1])
+def test_the_chance_of_the_sentences_stands_about_the_digital_line(report, panel):
+    c = report.comparison
+    p, n = [(c.digital, c.n_items), (c.digital_all, 192)][panel]
+    ax = accuracy_figure(report.run, c).axes[panel]
+    dotted = sorted(y.get_ydata()[0] for y in ax.lines if y.get_linestyle() == ":")
+    half = 100 * (p * (1 - p) / n) ** 0.5
+    assert dotted == pytest.approx([100 * p - half, 100 * p + half])
+
+
+def test_an_axis_of_accuracy_spans_two_points_and_holds_everything(report):
+    comparison = replace(report.comparison, digital=1.0, ci95=None)
+    run = replace(report.run, logits=np.where(report.run.data.labels == 1, 9.0, -9.0))
+    run = replace(run, logits=np.broadcast_to(run.logits, (3, 2, 192)))
+    low, high = accuracy_figure(run, comparison).axes[0].get_ylim()
+    assert high - low == pytest.approx(2)
+    assert low < 100 < high
+    for ax in accuracy_figure(report.run, report.comparison).axes:
+        low, high = ax.get_ylim()
+        assert high - low >= 2 - 1e-9
+        for line in ax.lines:
+            assert (line.get_ydata() > low).all()
+            assert (line.get_ydata() < high).all()
+
+
 def test_accuracy_band_is_the_interval(report):
     spread = replace(report.comparison, ci95=(0.91, 0.97))
     ax = accuracy_figure(report.run, spread).axes[0]
@@ -63,83 +92,3 @@ def test_one_chip_has_no_band(report):
     ax = accuracy_figure(run, compare(run)).axes[0]
     assert not ax.patches
     assert "no interval" in ax.get_xlabel()
-
-
-@pytest.mark.parametrize(
-    ("draw", "histogram"),
-    [(drive_figure, "field_histogram"), (settling_figure, "time_histogram")],
-)
-def test_histograms_hold_every_oscillator(report, draw, histogram):
-    figure = draw(report.comparison, report.run.setting.acting_device)
-    ax = figure.axes[0]
-    filled = next(p for p in ax.patches if isinstance(p, StepPatch))
-    bars, edges, _ = filled.get_data()
-    counts = getattr(report.comparison.tally, histogram)
-    outside = 100 * (counts[0] + counts[-1]) / counts.sum()
-    assert bars.sum() + outside == pytest.approx(100)
-    left, right = ax.get_xlim()
-    seen = bars[(edges[:-1] >= left * 0.999) & (edges[1:] <= right * 1.001)].sum()
-    assert seen + sum(shares(said(figure))) == pytest.approx(100, abs=0.02)
-    assert "%" in ax.get_ylabel()
-
-
-def test_drive_has_both_units_and_the_limit_of_the_device(report):
-    device = report.run.setting.acting_device
-    figure = drive_figure(report.comparison, device)
-    ax = figure.axes[0]
-    assert ax.get_xlabel() == "drive |h| / coupling_max"
-    (top,) = ax.child_axes
-    assert top.get_xlabel() == "drive |h| (rad/s)"
-    figure.draw_without_rendering()
-    np.testing.assert_allclose(
-        top.get_xlim(), device.coupling_max * np.array(ax.get_xlim())
-    )
-    expected = 0.1 * 2 * math.pi * 230e6 / 7.2e7
-    (limit,) = [line for line in ax.lines if "limit" in line.get_label()]
-    assert limit.get_xdata()[0] == pytest.approx(expected)
-    assert ax.get_xlim()[0] < expected < ax.get_xlim()[1]
-
-
-def test_median_of_the_drives_is_where_the_bars_are(report):
-    """Against the tally's own quantile; a shifted axis would be off by a factor."""
-    tally = report.comparison.tally
-    ax = drive_figure(report.comparison, report.run.setting.acting_device).axes[0]
-    bars, edges, _ = next(p for p in ax.patches if isinstance(p, StepPatch)).get_data()
-    below = np.cumsum(bars) + 100 * tally.field_histogram[0] / tally.oscillators
-    bin_of_median = int(np.searchsorted(below, 50))
-    counts = np.cumsum(tally.field_histogram)
-    fine = int(np.searchsorted(counts, counts[-1] / 2))
-    middle = 10 ** (-6 + 0.05 * (fine - 0.5))
-    assert edges[bin_of_median] <= middle <= edges[bin_of_median + 1]
-
-
-def test_settling_marks_the_time_and_says_the_unsettled_share(report):
-    comparison = report.comparison
-    figure = settling_figure(comparison, report.run.setting.acting_device)
-    ax = figure.axes[0]
-    assert ax.get_xlabel() == "time to 0.01 rad of the drive (s)"
-    (mark,) = [line for line in ax.lines if "settling time" in line.get_label()]
-    assert mark.get_xdata()[0] == 1e-6
-    share = 100 * comparison.tally.unsettled / comparison.tally.oscillators
-    assert f"unsettled when read: {share:.2f} %" in said(figure)
-    bars, edges, _ = next(p for p in ax.patches if isinstance(p, StepPatch)).get_data()
-    never = 100 * comparison.tally.time_histogram[-1] / comparison.tally.oscillators
-    late = bars[edges[:-1] >= 0.95e-6].sum() + never
-    assert late == pytest.approx(share, abs=bars.max())
-
-
-def test_model_units_are_named_and_have_no_second_axis(report):
-    device = Device.load("ideal").changed(settle_time=5.0)
-    drives = drive_figure(report.comparison, device).axes[0]
-    assert drives.get_xlabel() == "drive |h| (model units)"
-    assert not drives.child_axes
-    times = settling_figure(report.comparison, device)
-    assert "(model units)" in times.axes[0].get_xlabel()
-    assert "settling time, 5 model units" in said(times)
-
-
-@pytest.mark.parametrize("draw", [drive_figure, settling_figure])
-def test_nothing_settled_is_refused(report, draw):
-    empty = replace(report.comparison, tally=SettleTally())
-    with pytest.raises(SpecError, match=r"tally of 0: use a rung above digital"):
-        draw(empty, report.run.setting.acting_device)
