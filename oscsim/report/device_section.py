@@ -5,7 +5,7 @@ import math
 from oscsim.bridge.manifest import Manifest
 from oscsim.bridge.setting import Setting
 from oscsim.report.markup import items, paragraph, table
-from oscsim.substrate.device import Device
+from oscsim.substrate.device import CHARACTERISTICS, Device
 
 UNITS = {
     "frequency_hz": "Hz",
@@ -51,7 +51,7 @@ def device(setting: Setting) -> str:
     rows = _fields(setting)
     idle = [k for k, row in enumerate(rows) if row[3] == ABSENT or row[4] == "no"]
     header = ("field", "value", "unit", "source", "acts in this run", "confidence")
-    parts = [paragraph(f"{kind.name}. {kind.description}")]
+    parts = [paragraph(f"{kind.label}. {kind.description}")]
     parts.append(table(header, rows, idle=idle))
     parts.append("<h3>Prices</h3>")
     parts.append(_prices(kind))
@@ -60,29 +60,49 @@ def device(setting: Setting) -> str:
 
 def _fields(setting: Setting) -> list[tuple[str, ...]]:
     kind = setting.device
-    acting = setting.acting_device.imperfections
     rows: list[tuple[str, ...]] = []
     for name in Device.model_fields:
         if name in SKIPPED:
             continue
         value, source = getattr(kind, name), kind.provenance.get(name)
         unit = source.unit if source else unit_of(kind, name)
-        if source is not None:
+        if name in kind.changes:
+            said = f"changed: {kind.changes[name]}"
+        elif source is not None:
             said = source.source
         elif name in CHOICES:
             said = CHOICE
         elif value == Device.model_fields[name].default:
             said = ABSENT
-        elif name in kind.changes:
-            said = f"changed: {kind.changes[name]}"
         else:
             said = "given without a source"
-        acts = ""
-        if name in kind.imperfections:
-            acts = "yes" if name in acting and setting.rung != "digital" else "no"
+        acts = _acts(setting, name)
         confidence = source.confidence if source else ""
         rows.append((name, _shown(value), unit, said, acts, confidence))
     return rows
+
+
+def _acts(setting: Setting, name: str) -> str:
+    """Return whether a field sets a result of a run; empty for one that is not set."""
+    kind, acting = setting.device, setting.acting_device
+    takes_time = math.isfinite(acting.settle_time)
+    always = {
+        "oscillator": True,
+        "time_unit": True,
+        "query_slots": True,
+        "start": takes_time,
+        "weak_coupling": kind.frequency_hz is not None,
+        "range_limit": "range_limit" in acting.imperfections,
+        "write_time": takes_time and acting.energy is not None,
+        "read_time": takes_time and acting.energy is not None,
+    }
+    if name in CHARACTERISTICS and _shown(getattr(kind, name)) in ("-", "0"):
+        return ""
+    if name in always or name in CHARACTERISTICS:
+        return "yes" if always.get(name, True) else "no"
+    if name in kind.imperfections:
+        return "yes" if name in acting.imperfections else "no"
+    return ""
 
 
 def unit_of(kind: Device, name: str) -> str:
@@ -108,13 +128,17 @@ def _prices(kind: Device) -> str:
     if kind.energy is None:
         return paragraph("The device has no energy section.")
     nodes = (
-        f"Oscillators at {kind.energy.oscillator_node_nm} nm, digital logic at "
+        f"{_oscillators(kind.energy.oscillator_node_nm)}, digital logic at "
         f"{kind.energy.digital_node_nm} nm."
     )
     return paragraph(nodes) + table(
         ("action", "product of components"),
         [(action, " × ".join(ids)) for action, ids in kind.energy.prices.items()],
     )
+
+
+def _oscillators(node: int | None) -> str:
+    return "Discrete oscillators" if node is None else f"Oscillators at {node} nm"
 
 
 def repeat(manifest: Manifest) -> str:
@@ -124,12 +148,16 @@ def repeat(manifest: Manifest) -> str:
         "determines the run. <code>oscsim rerun run.toml</code> repeats it bit for "
         "bit on the same machine and versions.</p>"
     )
-    rows = [
+    one = "chips" if manifest.perturb is None else "redraws"
+    draws = [
         ("seed", str(manifest.seed)),
-        ("rung", manifest.rung),
-        ("chips", f"{manifest.chips_done} of {manifest.chips}"),
+        (one, f"{manifest.chips_done} of {manifest.chips}"),
         ("repeats", str(manifest.repeats)),
         ("perturbation", manifest.perturb or "none"),
+    ]
+    rows = [
+        ("rung", manifest.rung),
+        *(draws if manifest.rung != "digital" else ()),
         ("checkpoint", manifest.checkpoint),
         ("checkpoint, sha256", manifest.checkpoint_sha256),
         ("data", manifest.data),

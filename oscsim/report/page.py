@@ -7,7 +7,7 @@ from pathlib import Path
 from string import Template
 
 from oscsim.bridge.compare import Comparison
-from oscsim.bridge.cost import Cost
+from oscsim.bridge.cost import Cost, why_unpriced
 from oscsim.bridge.infer import Run
 from oscsim.bridge.manifest import Manifest
 from oscsim.bridge.maps import AttentionMaps
@@ -72,24 +72,55 @@ def page(report: Report) -> str:
     """Return the page as text."""
     run, comparison = report.run, report.comparison
     setting = run.setting
-    on = f"on {setting.device.name}"
+    on = f"on {setting.device.label}"
     if setting.perturbation is not None:
         on = f"under the published perturbation {setting.perturbation}"
-    subtitle = (
-        f"Rung {setting.rung}, {comparison.chips} chips with {run.logits.shape[1]} "
-        f"repeats, {len(run.data):,} sentences of {run.data.path}, seed {setting.seed}."
+    elif setting.rung == "digital":
+        on = "as a digital model"
+    remarks, already = report.remarks, energy_section.sentences(report.cost)
+    if report.cost is None:
+        remarks = (*remarks, why_unpriced(setting))
+    result = (
+        sections.headline(run, comparison)
+        + sections.warnings(run, remarks, already)
+        + sections.accuracy(run, comparison)
+    )
+    has_device = setting.rung != "digital" and setting.perturbation is None
+    parts = (
+        ("result", "Result", result),
+        (
+            "scope",
+            "What was modelled",
+            sections.scope(report.modelled, report.not_modelled),
+        ),
+        ("oscillators", "Oscillators", sections.oscillators(run, comparison)),
+        ("energy", "Energy and time", energy_section.energy(report.cost)),
+        ("attention", "Attention of one sentence", sections.attention(report.maps)),
+        ("device", "Device", device_section.device(setting) if has_device else ""),
+        ("repeat", "Repeat this run", device_section.repeat(report.manifest)),
     )
     template = files("oscsim.report").joinpath("page.html")
     return Template(template.read_text(encoding="utf-8")).substitute(
         title=escape(f"{run.checkpoint.name} {on}"),
-        subtitle=escape(subtitle),
-        headline=sections.headline(run, comparison),
-        warnings=sections.warnings(run, report.remarks),
-        accuracy=sections.accuracy(run, comparison),
-        scope=sections.scope(report.modelled, report.not_modelled),
-        oscillators=sections.oscillators(run, comparison),
-        energy=energy_section.energy(report.cost),
-        attention=sections.attention(report.maps),
-        device=device_section.device(setting),
-        repeat=device_section.repeat(report.manifest),
+        subtitle=escape(_subtitle(run, comparison)),
+        sections="\n".join(_section(*part) for part in parts if part[2]),
     )
+
+
+def _subtitle(run: Run, comparison: Comparison) -> str:
+    setting = run.setting
+    sentences = f"{sections.many(len(run.data), 'sentence')} of {run.data.path}"
+    if setting.rung == "digital":
+        return f"Rung digital, {sentences}."
+    draws = (
+        f"{sections.many(comparison.chips, sections.drawn(setting))} with "
+        f"{sections.many(run.logits.shape[1], 'repeat')}"
+    )
+    on = f"Rung {setting.rung}"
+    if setting.perturbation is not None:
+        on = "Ideal substrate"
+    return f"{on}, {draws}, {sentences}, seed {setting.seed}."
+
+
+def _section(name: str, title: str, content: str) -> str:
+    return f'<section id="{name}">\n<h2>{title}</h2>\n{content}\n</section>'
