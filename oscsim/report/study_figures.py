@@ -14,6 +14,9 @@ from oscsim.report.run_figures import METRICS
 from oscsim.study.convergence import Convergence, share_within
 from oscsim.study.robustness import SETTLING, Robustness, Row
 
+ASIDE = 1.04
+"""Factor between the markers of one model and the next on the logarithmic axis."""
+
 SHADES = (INK, BLUE, ORANGE, "#7d7d7d", "#2f7d6b", "#a0629a")
 
 
@@ -23,7 +26,9 @@ def robustness_figure(
     """Draw accuracy against the strength of each perturbation and against T.
 
     One panel a kind, one line a checkpoint with its smallest and largest
-    redraw; reference rows are thin lines with open markers.
+    redraw, moved aside a little so that none hides another; a thin horizontal
+    line in its colour is its digital accuracy. Reference rows are thin dotted
+    lines with open markers.
 
     Parameters
     ----------
@@ -57,6 +62,11 @@ def robustness_figure(
     with blank(7.4, 2.5 * lines + 0.9) as figure:
         axes = figure.subplots(lines, columns, squeeze=False, sharey=True)
         for ax, kind in zip(axes.flat, kinds, strict=False):
+            for number, result in enumerate(results):
+                shade = SHADES[number % len(SHADES)]
+                label = "" if number else "digital, in the colour of its model"
+                level = 100 * result.digital
+                ax.axhline(level, color=shade, lw=0.7, label=label or "_", zorder=1)
             _draw_curves(ax, [r for r in rows if r.kind == kind], bold=True)
             _draw_curves(ax, [r for r in reference if r.kind == kind], bold=False)
             _name_axes(ax, kind, [r.value for r in rows if r.kind == kind])
@@ -88,7 +98,7 @@ def _draw_curves(ax: Axes, rows: Sequence[Row], *, bold: bool) -> None:
         ]
         shade = SHADES[number % len(SHADES)]
         ax.errorbar(
-            [row.value for row in mine],
+            [row.value * ASIDE ** (number - (len(names) - 1) / 2) for row in mine],
             100 * mean,
             yerr=100 * np.maximum(spread, 0.0) if bold else None,
             color=shade,
@@ -118,13 +128,15 @@ def _name_axes(ax: Axes, kind: str, values: Sequence[float]) -> None:
 def convergence_figure(curves: Sequence[Convergence]) -> Figure:
     """Draw the share of oscillators near their fixed point against |h| T.
 
-    Lines are the closed form, points the sample; the lower panel is their
-    difference in standard errors with bounds at 4.
+    One column a drive |h|, one style a dimension. Lines are the closed form,
+    points the sample; the lower panels are their difference in standard
+    errors with lines at 2 and 4, and say how many lie beyond 2 and how many
+    are expected there by chance.
 
     Parameters
     ----------
     curves : sequence of Convergence
-        One a dimension, all within the same angle.
+        One a dimension and drive, all within the same angle.
 
     Returns
     -------
@@ -141,28 +153,54 @@ def convergence_figure(curves: Sequence[Convergence]) -> Figure:
     if len(angles) > 1:
         raise SpecError(f"curves must share one angle, got {sorted(angles)}")
     within = angles.pop()
+    drives = list(dict.fromkeys(curve.h_norm for curve in curves))
+    with blank(0.9 + 3.6 * len(drives), 5.0) as figure:
+        axes = figure.subplots(
+            2,
+            len(drives),
+            sharex=True,
+            sharey="row",
+            squeeze=False,
+            gridspec_kw={"height_ratios": [2.4, 1]},
+        )
+        for (above, below), drive in zip(axes.T, drives, strict=True):
+            _draw_shares(above, below, [c for c in curves if c.h_norm == drive])
+            above.set_title(f"drive |h| = {drive:g} rad/s")
+            below.set_xlabel("|h| T (dimensionless)")
+        axes[0, 0].set_ylabel(f"within {within:g} rad (%)")
+        axes[0, 0].legend(loc="upper left")
+        axes[1, 0].set_ylabel("z-score")
+        figure.supxlabel(said_of_scores(curves), fontsize=8.5)
+    return figure
+
+
+def said_of_scores(curves: Sequence[Convergence]) -> str:
+    """Return how many z-scores lie beyond 2, and how many chance puts there.
+
+    A standard normal is beyond 2 with probability 2 (1 - Phi(2)) = 0.0455.
+    """
+    scores = np.concatenate([curve.z_scores() for curve in curves])
+    scores = scores[np.isfinite(scores)]
+    beyond = int(np.count_nonzero(np.abs(scores) > 2))
+    expected = math.erfc(math.sqrt(2)) * len(scores)
+    return f"{beyond} of {len(scores)} z-scores beyond 2, {expected:.1f} by chance"
+
+
+def _draw_shares(above: Axes, below: Axes, curves: Sequence[Convergence]) -> None:
     longest = max(float(c.h_norm * c.times.max()) for c in curves)
     fine = np.linspace(0.0, longest, 400)
-    with blank(5.4, 4.6) as figure:
-        above, below = figure.subplots(
-            2, 1, sharex=True, gridspec_kw={"height_ratios": [2.4, 1]}
-        )
-        for number, curve in enumerate(curves):
-            shade, marker = SHADES[number % len(SHADES)], MARKERS[number % len(MARKERS)]
-            line = LINES[number % len(LINES)]
-            exact = 100 * share_within(curve.d_osc, fine, within)
-            above.plot(fine, exact, color=shade, ls=line)
-            at = curve.h_norm * curve.times
-            label = f"d = {curve.d_osc}"
-            above.plot(at, 100 * curve.measured, marker, color=shade, ms=5, label=label)
-            below.plot(at, curve.z_scores(), marker, color=shade, ms=4)
-        above.set_ylabel(f"within {within:g} rad (%)")
-        above.plot([], [], color=INK, label="closed form")
-        above.legend(loc="upper left")
-        below.axhline(0, color=INK, lw=0.8)
-        for bound in (-4, 4):
-            below.axhline(bound, color=INK, lw=0.8, ls=":")
-        below.set_ylim(-6, 6)
-        below.set_ylabel("z-score")
-        below.set_xlabel("drive times time, |h| T (dimensionless)")
-    return figure
+    for number, curve in enumerate(curves):
+        shade, marker = SHADES[number % len(SHADES)], MARKERS[number % len(MARKERS)]
+        line = LINES[number % len(LINES)]
+        exact = 100 * share_within(curve.d_osc, fine, curve.within_rad)
+        above.plot(fine, exact, color=shade, ls=line)
+        at = curve.h_norm * curve.times
+        label = f"d = {curve.d_osc}"
+        above.plot(at, 100 * curve.measured, marker, color=shade, ms=5, label=label)
+        below.plot(at, curve.z_scores(), marker, color=shade, ms=4)
+    above.plot([], [], color=INK, label="closed form")
+    below.axhline(0, color=INK, lw=0.8)
+    for bound, width in ((2, 0.5), (4, 1.0)):
+        for sign in (-1, 1):
+            below.axhline(sign * bound, color=INK, lw=width, ls=":")
+    below.set_ylim(-6, 6)

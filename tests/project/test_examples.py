@@ -35,6 +35,11 @@ def test_convergence_follows_the_formula(tmp_path):
     scores = [float(z) for z in re.findall(r"\s([+-]\d+\.\d\d)(?=\s)", out)]
     assert len(scores) > 20
     assert max(abs(z) for z in scores) < 4
+    said = re.search(r"(\d+) of (\d+) z-scores beyond 2, ([\d.]+) by chance", out)
+    beyond, at_least = (sum(abs(z) > least for z in scores) for least in (2.0, 1.99))
+    assert beyond <= int(said[1]) <= at_least, "printed scores are rounded"
+    assert int(said[2]) == len(scores)
+    assert float(said[3]) == pytest.approx(0.0455 * len(scores), abs=0.06)
     assert re.search(r"pi/4\s+0.25\s+0.146\s+0.0166\s+0.000751\s+2.11e-06", out)
     assert (tmp_path / "convergence.png").stat().st_size > 10_000
 

@@ -7,7 +7,8 @@ import pytest
 
 from oscsim.errors import SpecError
 from oscsim.report.figures import convergence_figure, robustness_figure
-from oscsim.study.convergence import convergence, share_within
+from oscsim.report.study_figures import said_of_scores
+from oscsim.study.convergence import Convergence, convergence, share_within
 from oscsim.study.robustness import Robustness, Row
 
 
@@ -40,14 +41,37 @@ def test_one_panel_a_kind_with_every_mean():
     for k, ax in enumerate(axes[:2]):
         for line, found in zip(ax.containers, (one, two), strict=True):
             x, y = line[0].get_data()
-            np.testing.assert_array_equal(x, found.strengths)
+            np.testing.assert_allclose(
+                np.array(x, float), found.strengths, rtol=0.025, atol=0
+            )
             np.testing.assert_allclose(y, 100 * found.perturbed[k].mean(axis=1))
     x, y = axes[2].containers[1][0].get_data()
-    np.testing.assert_array_equal(x, two.times)
+    np.testing.assert_allclose(np.array(x, float), two.times, rtol=0.025)
     np.testing.assert_allclose(y, 100 * two.settled.mean(axis=1))
     assert axes[0].get_ylabel() == "accuracy on hard sentences (%)"
     assert axes[2].get_xlabel() == "settling time T (model time units)"
     assert axes[0].get_xlabel() == "strength s (dimensionless)"
+
+
+def test_models_stand_aside_of_each_other_and_of_nothing_alone():
+    figure = robustness_figure([result("one"), result("second")])
+    one, two = (c[0].get_xdata() for c in figure.axes[0].containers)
+    np.testing.assert_allclose((two / one).astype(float), 1.04)
+    alone = robustness_figure([result()]).axes[0].containers[0][0].get_xdata()
+    np.testing.assert_array_equal(alone, [0.1, 0.5])
+
+
+def test_every_panel_has_the_digital_level_of_every_model():
+    results = [result("one"), replace(result("second"), digital=0.9)]
+    figure = robustness_figure(results)
+    for ax in figure.axes[:3]:
+        level = [line for line in ax.lines if len(set(line.get_ydata())) == 1]
+        curves = [container[0] for container in ax.containers]
+        found = {line.get_color(): line.get_ydata()[0] for line in level}
+        assert found == {curves[0].get_color(): 97.0, curves[1].get_color(): 90.0}
+    (said,) = figure.legends
+    labels = [text.get_text() for text in said.get_texts()]
+    assert labels.count("digital, in the colour of its model") == 1
 
 
 def test_whiskers_reach_the_smallest_and_largest_redraw():
@@ -79,14 +103,36 @@ def test_figures_of_nothing_or_of_mixed_studies_are_refused():
         convergence_figure([near, replace(near, within_rad=0.02)])
 
 
-def test_convergence_has_sample_and_closed_form():
-    curves = [convergence(d, h_norm=2.0, times=[1, 3], sample=500) for d in (2, 8)]
-    above, below = convergence_figure(curves).axes
-    for k, curve in enumerate(curves):
-        line, points = above.lines[2 * k : 2 * k + 2]
-        np.testing.assert_allclose(points.get_xdata(), [2, 6])
-        np.testing.assert_allclose(points.get_ydata(), 100 * curve.measured)
-        x, y = line.get_data()
-        np.testing.assert_allclose(y, 100 * share_within(curve.d_osc, x, 0.01))
-    assert above.get_ylabel() == "within 0.01 rad (%)"
-    assert "|h| T" in below.get_xlabel()
+def test_convergence_has_sample_and_closed_form_of_every_drive():
+    curves = [
+        convergence(d, h_norm=h, times=[2 / h, 6 / h], sample=500)
+        for h in (2.0, 0.5)
+        for d in (2, 8)
+    ]
+    axes = np.array(convergence_figure(curves).axes).reshape(2, 2)
+    for column, h in enumerate((2.0, 0.5)):
+        above, below = axes[:, column]
+        assert above.get_title() == f"drive |h| = {h:g} rad/s"
+        for k, curve in enumerate(curves[2 * column : 2 * column + 2]):
+            line, points = above.lines[2 * k : 2 * k + 2]
+            np.testing.assert_allclose(points.get_xdata(), [2, 6])
+            np.testing.assert_allclose(points.get_ydata(), 100 * curve.measured)
+            x, y = line.get_data()
+            np.testing.assert_allclose(y, 100 * share_within(curve.d_osc, x, 0.01))
+            np.testing.assert_array_equal(below.lines[k].get_ydata(), curve.z_scores())
+        assert "|h| T" in below.get_xlabel()
+    assert axes[0, 0].get_ylabel() == "within 0.01 rad (%)"
+
+
+def test_chance_is_said_beside_the_z_scores():
+    """Shifts of 0, 1, 3 and -3 standard errors, and one that has no z."""
+    exact = np.full(5, 0.5)
+    exact[4] = 0.0
+    error = 0.5 / 100
+    measured = exact + error * np.array([0, 1, 3, -3, 0])
+    curve = Convergence(2, 1.0, np.arange(1.0, 6.0), 0.01, measured, exact, 10_000, 0)
+    assert said_of_scores([curve]) == "2 of 4 z-scores beyond 2, 0.2 by chance"
+    many = said_of_scores([curve] * 11)
+    assert many == "22 of 44 z-scores beyond 2, 2.0 by chance"
+    figure = convergence_figure([curve])
+    assert figure.get_supxlabel() == said_of_scores([curve])
