@@ -108,3 +108,12 @@ def test_a_phase_has_its_own_look_in_every_report(report):
     assert {"settle", "read-out"} <= set(here)
     assert all(here[name] == look for name, look in there.items() if name in here)
     assert looks(report.cost, 1).items() <= here.items()
+
+
+def test_a_converter_of_the_survey_brings_its_floor(report):
+    """The floor acts in draws even where the nominal price is above it."""
+    run, device = report.run, Device.load("lc-board")
+    other = price(replace(run, setting=replace(run.setting, device=device)))
+    floor = "adc.envelope_floor"
+    assert floor in [part.id for part in other.components]
+    assert floor not in [part.id for part in report.cost.components]
