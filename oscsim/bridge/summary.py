@@ -119,8 +119,9 @@ def warnings_of(run: Run, cost: Cost | None) -> list[str]:
     found += remarks(run)
     if run.interrupted:
         found.append(f"interrupted after {len(run.logits)} of {run.chips_asked} chips")
-    if len(run.logits) == 1:
-        found.append("one chip gives no interval over chips")
+    if len(run.logits) == 1 and run.setting.rung != "digital":
+        one = "chip" if run.setting.perturbation is None else "redraw"
+        found.append(f"one {one} gives no interval over {one}s")
     changes = run.setting.device.changes
     if changes:
         found.append(

@@ -187,8 +187,7 @@ def oscillators(run: Run, comparison: Comparison) -> str:
         angle_figure(comparison),
         "angle-figure",
         "Angle between state and drive when read: settling, detuning and noise "
-        "together, before the converter. Oscillators without any drive stand at "
-        "pi/2.",
+        "together, before the converter; oscillators without any drive left out.",
     )
     return f'<div class="columns">{drives}{times}{angles}</div>'
 

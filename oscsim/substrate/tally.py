@@ -48,7 +48,7 @@ class SettleTally:
         Oscillators by log10 of |h|, of the time to 0.01 rad, and of the angle
         between state and drive when read (rad: detuning, noise and settling
         together), over the edges ``LOG10_EDGES`` with one bin below and one
-        above; |h| in units of ``coupling_max`` and the time in its inverse
+        above (the angle only of driven ones); |h| in units of ``coupling_max`` and the time in its inverse
         (model units without one).
     """
 
@@ -103,7 +103,8 @@ class SettleTally:
             self.strongly_driven += int(np.count_nonzero(strength > limit))
         self.field_histogram += _histogram(strength / rate)
         self.time_histogram += _histogram(needed * rate)
-        self.error_histogram += _histogram(angle_between(final, target))
+        driven = strength > 0
+        self.error_histogram += _histogram(angle_between(final, target)[driven])
 
     def __add__(self, other: "SettleTally") -> "SettleTally":
         return SettleTally(

@@ -112,7 +112,7 @@ def test_oscillators_that_lost_every_coupling_are_counted_as_undriven():
         tally = SettleTally()
         settled(device(**fields), asked, tally=tally)
         assert (tally.oscillators, tally.undriven) == (3, undriven), fields
-        assert tally.error_histogram[bin_of(math.pi / 2)] >= undriven
+        assert tally.error_histogram.sum() == 3 - undriven
     start = settled(device(settle_time=1e-12), asked)
     lost = settled(device(weight_bits=1), asked)
     np.testing.assert_allclose(lost[1:], start[1:], atol=1e-9)
