@@ -48,8 +48,8 @@ class SettleTally:
         Oscillators by log10 of |h|, of the time to 0.01 rad, and of the angle
         between state and drive when read (rad: detuning, noise and settling
         together), over the edges ``LOG10_EDGES`` with one bin below and one
-        above (the angle only of driven ones); |h| in units of ``coupling_max`` and the time in its inverse
-        (model units without one).
+        above (the angle only of driven ones); |h| in units of ``coupling_max``
+        and the time in its inverse (model units without one).
     """
 
     couplings: int = 0
