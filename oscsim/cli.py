@@ -167,6 +167,7 @@ def infer(
     require_prices(setting, model.config.d_osc)
     extra = {
         "changes": hardware.changes,
+        "device": device if device is not None and device.endswith(".toml") else None,
         "data": data,
         "config": dict(model.given),
         "draws": [chips, repeats],
@@ -376,8 +377,8 @@ def _folder_name(plain: str, extra: dict[str, Any]) -> str:
     """Name a run's folder; what is not the default is in it, as a short digest."""
     import hashlib
 
-    usual: dict[str, Any] = {"changes": {}, "data": None, "config": {}, "draws": [8, 4]}
-    if extra == usual | {"perturb": None}:
+    usual: dict[str, Any] = {"changes": {}, "config": {}, "draws": [8, 4]}
+    if extra == usual | dict.fromkeys(("device", "data", "perturb")):
         return f"runs/{plain}"
     content = json.dumps(extra, sort_keys=True, default=str)
     return f"runs/{plain}-{hashlib.sha256(content.encode()).hexdigest()[:8]}"

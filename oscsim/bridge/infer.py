@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from numbers import Integral
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -193,11 +194,12 @@ def _require_decision(checkpoint: Checkpoint) -> None:
 
 def _checked_draws(rung: Rung, chips: int, repeats: int) -> tuple[int, int]:
     for name, value in (("chips", chips), ("repeats", repeats)):
-        if type(value) is not int or not 1 <= value < SEED_END:
+        is_whole = isinstance(value, Integral)
+        if not is_whole or isinstance(value, bool) or not 1 <= value < SEED_END:
             raise SpecError(
                 f"{name} must be a whole number in 1..2^32 - 1, got {value!r}"
             )
-    return (1, 1) if rung == "digital" else (chips, repeats)
+    return (1, 1) if rung == "digital" else (int(chips), int(repeats))
 
 
 class ChipOutcome(NamedTuple):
