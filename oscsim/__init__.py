@@ -18,7 +18,27 @@ if TYPE_CHECKING:
     from oscsim.energy.ledger import Ledger, account
     from oscsim.errors import OscsimError
     from oscsim.network.spec import Network
-    from oscsim.physics.observables import order_parameter
+    from oscsim.network.topology import (
+        all_to_all,
+        lattice,
+        random_regular,
+        ring,
+        scale_free,
+        small_world,
+    )
+    from oscsim.network.weights import weights_of
+    from oscsim.physics.locking import (
+        effective_frequencies,
+        locked_clusters,
+        pairwise_coherence,
+        settling_time,
+    )
+    from oscsim.physics.observables import (
+        local_order_parameter,
+        order_parameter,
+        potential,
+    )
+    from oscsim.solve.frequencies import natural_frequencies
     from oscsim.solve.simulate import simulate
     from oscsim.solve.trajectory import Trajectory
     from oscsim.study.ladder import Ladder, ladder
@@ -41,6 +61,20 @@ _HOME = {
     "account": "energy.ledger",
     "OscsimError": "errors",
     "Network": "network.spec",
+    "all_to_all": "network.topology",
+    "lattice": "network.topology",
+    "random_regular": "network.topology",
+    "ring": "network.topology",
+    "scale_free": "network.topology",
+    "small_world": "network.topology",
+    "weights_of": "network.weights",
+    "natural_frequencies": "solve.frequencies",
+    "local_order_parameter": "physics.observables",
+    "potential": "physics.observables",
+    "effective_frequencies": "physics.locking",
+    "locked_clusters": "physics.locking",
+    "pairwise_coherence": "physics.locking",
+    "settling_time": "physics.locking",
     "order_parameter": "physics.observables",
     "simulate": "solve.simulate",
     "Trajectory": "solve.trajectory",
@@ -67,15 +101,29 @@ __all__ = [
     "TokenSet",
     "Trajectory",
     "account",
+    "all_to_all",
     "compare",
+    "effective_frequencies",
     "infer",
     "ladder",
+    "lattice",
     "load_checkpoint",
+    "local_order_parameter",
+    "locked_clusters",
+    "natural_frequencies",
     "order_parameter",
+    "pairwise_coherence",
+    "potential",
     "price",
+    "random_regular",
     "read_sva",
+    "ring",
     "robustness",
+    "scale_free",
+    "settling_time",
     "simulate",
+    "small_world",
+    "weights_of",
 ]
 
 

@@ -3,10 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oscsim.errors import SpecError
 from oscsim.network.spec import Network
 from oscsim.physics.field import advance, diffuse, drift
-from oscsim.physics.observables import order_parameter
 from tests import naive
 from tests.helpers import antisymmetric, random_units
 
@@ -92,28 +90,3 @@ def test_advance_reports_the_first_oscillator_that_failed():
     for size in (1.2, -0.6, np.nan):
         push = np.array([0, 0, 0, 0, size, 0.0])
         assert advance(z.copy(), sphere, 1.0, push, still) == 1
-
-
-def test_order_parameter():
-    theta = np.random.default_rng(0).uniform(-3, 3, (4, 5, 30))
-    r = order_parameter(theta)
-    assert r.shape == (4, 5)
-    assert r[1, 2] == pytest.approx(naive.order_parameter(theta[1, 2]))
-    z = np.stack([np.cos(theta), np.sin(theta)], axis=-1)
-    np.testing.assert_allclose(order_parameter(z, "sphere"), r, atol=1e-15)
-
-
-@given(st.floats(-1e3, 1e3), st.integers(1, 300))
-def test_identical_phases_stay_within_one(theta, n):
-    r = float(order_parameter(np.full(n, theta)))
-    assert 1 - 1e-14 <= r <= 1
-    assert n > 1 or r == 1
-
-
-def test_order_parameter_refuses():
-    with pytest.raises(SpecError, match="geometry must be 'torus' or 'sphere'"):
-        order_parameter(np.zeros(3), "plane")
-    with pytest.raises(SpecError, match="no oscillators in a state of shape"):
-        order_parameter(np.zeros((2, 0)))
-    with pytest.raises(SpecError, match="no oscillators in a state of shape"):
-        order_parameter(np.zeros(3), "sphere")
