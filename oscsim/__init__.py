@@ -26,7 +26,6 @@ if TYPE_CHECKING:
         scale_free,
         small_world,
     )
-    from oscsim.network.weights import weights_of
     from oscsim.physics.locking import (
         effective_frequencies,
         locked_clusters,
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
         order_parameter,
         potential,
     )
+    from oscsim.report.plot import plot
     from oscsim.solve.frequencies import natural_frequencies
     from oscsim.solve.simulate import simulate
     from oscsim.solve.trajectory import Trajectory
@@ -53,6 +53,7 @@ _HOME = {
     "compare": "bridge.compare",
     "Cost": "bridge.cost",
     "price": "bridge.cost",
+    "plot": "report.plot",
     "TokenSet": "bridge.datasets",
     "read_sva": "bridge.datasets",
     "Run": "bridge.infer",
@@ -67,7 +68,6 @@ _HOME = {
     "ring": "network.topology",
     "scale_free": "network.topology",
     "small_world": "network.topology",
-    "weights_of": "network.weights",
     "natural_frequencies": "solve.frequencies",
     "local_order_parameter": "physics.observables",
     "potential": "physics.observables",
@@ -113,6 +113,7 @@ __all__ = [
     "natural_frequencies",
     "order_parameter",
     "pairwise_coherence",
+    "plot",
     "potential",
     "price",
     "random_regular",
@@ -123,7 +124,6 @@ __all__ = [
     "settling_time",
     "simulate",
     "small_world",
-    "weights_of",
 ]
 
 

@@ -8,7 +8,6 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from oscsim.errors import SpecError
-from oscsim.network.weights import compressed, weights_of
 from oscsim.typing import IntArray
 
 _BYTES_PER_WEIGHT = 8 + 4
@@ -151,7 +150,7 @@ def small_world(
         raise SpecError(f"rewire must be a probability in [0, 1], got {rewire}")
     import networkx as nx  # noqa: PLC0415 - slow to import, for random graphs only
 
-    return weights_of(nx.watts_strogatz_graph(n, 2 * neighbours, rewire, seed=seed))
+    return _of_graph(nx.watts_strogatz_graph(n, 2 * neighbours, rewire, seed=seed))
 
 
 def random_regular(n: int, degree: int, *, seed: int = 0) -> csr_array:
@@ -190,7 +189,7 @@ def random_regular(n: int, degree: int, *, seed: int = 0) -> csr_array:
         )
     import networkx as nx  # noqa: PLC0415 - slow to import, for random graphs only
 
-    return weights_of(_in_order(nx.random_regular_graph(degree, n, seed=seed)))
+    return _of_graph(nx.random_regular_graph(degree, n, seed=seed))
 
 
 def scale_free(n: int, links: int = 2, *, seed: int = 0) -> csr_array:
@@ -224,19 +223,19 @@ def scale_free(n: int, links: int = 2, *, seed: int = 0) -> csr_array:
     _require_seed(seed)
     import networkx as nx  # noqa: PLC0415 - slow to import, for random graphs only
 
-    return weights_of(nx.barabasi_albert_graph(n, links, seed=seed))
+    return _of_graph(nx.barabasi_albert_graph(n, links, seed=seed))
+
+
+def _of_graph(graph: Any) -> csr_array:
+    import networkx as nx  # noqa: PLC0415 - slow to import, for random graphs only
+
+    return nx.to_scipy_sparse_array(graph, nodelist=range(len(graph)), dtype=np.float64)
 
 
 def _unweighted(n: int, target: IntArray, source: IntArray) -> csr_array:
-    return compressed(n, target, source, np.ones(target.size))
-
-
-def _in_order(graph: Any) -> Any:
-    """Return a graph with nodes 0, 1, ..; networkx may list them otherwise."""
-    ordered = type(graph)()
-    ordered.add_nodes_from(sorted(graph.nodes))
-    ordered.add_edges_from(graph.edges)
-    return ordered
+    weights = csr_array((np.ones(target.size), (target, source)), shape=(n, n))
+    weights.sort_indices()
+    return weights
 
 
 def _require_whole(name: str, value: float, low: int, high: int | None = None) -> None:

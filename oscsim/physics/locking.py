@@ -72,7 +72,8 @@ def locked_clusters(frequencies: FloatArray, tolerance: float) -> IntArray:
     frequencies : FloatArray, shape (..., n)
         Effective frequencies (rad/s), see :func:`effective_frequencies`.
     tolerance : float
-        rad/s. Over a time T a frequency is known to about 2 pi / T.
+        rad/s. Locked phases differ by less than a turn, so their frequencies over
+        a time T agree to 2 pi / T, and far better once their differences rest.
 
     Returns
     -------

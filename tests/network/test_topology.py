@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.sparse import coo_array, csr_array, csr_matrix
+from scipy.sparse import csr_array
 
 from oscsim.errors import SpecError
 from oscsim.network import topology
@@ -17,7 +17,6 @@ from oscsim.network.topology import (
     scale_free,
     small_world,
 )
-from oscsim.network.weights import weights_of
 
 
 def heard(weights, i):
@@ -94,88 +93,6 @@ def test_seeds_make_and_repeat_graphs():
     ):
         assert (make(1) != make(1)).nnz == 0
         assert (make(1) != make(2)).nnz > 0
-
-
-def test_a_directed_edge_acts_on_its_head():
-    graph = nx.DiGraph()
-    graph.add_nodes_from("cab")
-    graph.add_edge("a", "b", weight=-2.5)
-    graph.add_edge("c", "a")
-    expected = np.zeros((3, 3))
-    expected[2, 1] = -2.5
-    expected[1, 0] = 1.0
-    np.testing.assert_array_equal(weights_of(graph).toarray(), expected)
-
-
-def test_an_undirected_edge_acts_both_ways():
-    graph = nx.Graph([(0, 1, {"weight": 3}), (1, 2, {"gain": np.float32(0.5)})])
-    expected = np.array([[0, 3, 0], [3, 0, 1], [0, 1, 0]])
-    np.testing.assert_array_equal(weights_of(graph).toarray(), expected)
-    assert weights_of(graph, weight="gain")[2, 1] == 0.5
-
-
-def test_isolated_nodes_and_zero_weights_leave_empty_rows():
-    graph = nx.Graph([(0, 1, {"weight": 0.0})])
-    graph.add_node(2)
-    found = weights_of(graph)
-    assert (found.shape, found.nnz) == ((3, 3), 0)
-    assert weights_of([[7.0]]).shape == (1, 1)
-
-
-@pytest.mark.parametrize("form", [np.array, csr_array, coo_array, csr_matrix])
-def test_matrices_pass_as_they_are_but_for_the_diagonal(form):
-    dense = np.array([[9, 1, -2], [0, 9, 0], [3, 0, 0]])
-    found = weights_of(form(dense))
-    np.testing.assert_array_equal(found.toarray(), dense - np.diag(np.diag(dense)))
-    assert found.nnz == 3
-    assert found.dtype == np.float64
-
-
-def test_duplicates_of_a_sparse_matrix_add_up_and_the_original_stays():
-    given_ = coo_array(([1.0, 2.0], ([0, 0], [1, 1])), shape=(2, 2))
-    found = weights_of(given_)
-    assert found[0, 1] == 3.0
-    found.data[:] = 0
-    assert given_.data.tolist() == [1.0, 2.0]
-    csr = csr_array([[0.0, 1.0], [1.0, 0.0]])
-    weights_of(csr).data[:] = 7
-    assert csr.data.tolist() == [1.0, 1.0]
-
-
-def graph_with(value, kind=nx.Graph):
-    graph = kind()
-    graph.add_edge("x", "y", weight=value)
-    return graph
-
-
-@pytest.mark.parametrize(
-    ("bad", "message"),
-    [
-        (graph_with("heavy"), "edge 'x' - 'y' has the weight 'heavy'"),
-        (graph_with(None), "has the weight None: give a real number"),
-        (graph_with(1j), "has the weight 1j: give a real number"),
-        (graph_with(True), "has the weight True: give a real number"),
-        (graph_with(np.nan), "has the weight nan: give a finite number"),
-        (graph_with(-np.inf, nx.DiGraph), "has the weight -inf: give a finite"),
-        (nx.Graph([("z", "z")]), "oscillator 'z' has an edge to itself"),
-        (nx.MultiGraph([(0, 1), (0, 1)]), "the graph is a MultiGraph"),
-        (nx.MultiDiGraph(), "the graph is a MultiDiGraph"),
-        (nx.Graph(), "at least one oscillator, got an empty graph"),
-        ("all-to-some", "unknown topology 'all-to-some'"),
-        (np.zeros((2, 3)), r"shape \(n, n\), got \(2, 3\)"),
-        (csr_array((3, 2)), r"shape \(n, n\), got \(3, 2\)"),
-        (np.zeros(3), r"got \(3,\)"),
-        (np.zeros((0, 0)), "at least one oscillator, got n = 0"),
-        (np.eye(2) * 1j, "real numbers, got the type complex128"),
-        (np.array([["a", "b"], ["c", "d"]]), "real numbers, got the type <U1"),
-        (np.array([[0, None], [1, 0]]), "real numbers, got the type object"),
-        (np.array([[0, 1], [np.nan, 0]]), "got nan from 0 to 1"),
-        (np.array([[np.inf, 0], [0, 0]]), "got inf from 0 to 0"),
-    ],
-)
-def test_bad_topologies_are_refused_by_name(bad, message):
-    with pytest.raises(SpecError, match=message):
-        weights_of(bad)
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,7 @@ PUBLIC = [
     "natural_frequencies",
     "order_parameter",
     "pairwise_coherence",
+    "plot",
     "potential",
     "price",
     "random_regular",
@@ -50,7 +51,6 @@ PUBLIC = [
     "settling_time",
     "simulate",
     "small_world",
-    "weights_of",
 ]
 
 
@@ -85,6 +85,7 @@ def test_documented_parameters_are_the_real_ones(node, docstring):
     documented = {name for names in headings for name in names.split(", ")}
     arguments = node.args
     real = arguments.posonlyargs + arguments.args + arguments.kwonlyargs
+    real += [arguments.kwarg] if arguments.kwarg else []
     assert documented == {a.arg for a in real} - {"self", "cls"}
 
 
