@@ -1,106 +1,93 @@
-"""Who influences whom: graphs and matrices as checked sparse weights."""
+"""Coupling matrices from graphs, arrays and sparse matrices."""
 
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array, issparse
+from scipy import sparse
 
 from oscsim.errors import SpecError
-from oscsim.typing import FloatArray, IntArray
-
-Topology: TypeAlias = Any
-"""A networkx graph, a square array or a SciPy sparse matrix."""
+from oscsim.typing import FloatArray
 
 
-def weights_of(topology: Topology, weight: str = "weight") -> csr_array:
-    """Return the weights of a graph or matrix, checked.
+def matrix_of(topology: Any) -> Any:
+    """Return the weights of ``topology`` as an array or a CSR matrix, checked.
+
+    weight[i, j] is the influence of j on i. An edge of a graph acts both ways,
+    an edge j -> i of a directed graph on i; its attribute ``weight`` counts, 1
+    without it.
 
     Parameters
     ----------
-    topology : networkx graph, FloatArray or SciPy sparse matrix
-        A graph: oscillators in the order of its nodes, an undirected edge acts
-        both ways, a directed edge j -> i is ``weights[i, j]``, an edge without
-        weight counts 1. A matrix: as it is, but without its diagonal, which has
-        no effect (sin 0 = 0) and is often filled by convention.
-    weight : str
-        Attribute of the edges to read.
+    topology : networkx graph, array of shape (n, n) or (b, n, n), or SciPy sparse
+        What is connected.
 
     Returns
     -------
-    csr_array, shape (n, n)
-        float64, sorted, without zeros and diagonal. Negative weights are legal.
+    FloatArray or scipy.sparse.csr_array
+        float64; a new object.
 
     Raises
     ------
     SpecError
-        If there is no oscillator, a matrix is not square, a weight is not a
-        finite real number, or a graph has parallel edges or self loops.
+        If a weight is not a finite real number, or the matrix is not square or
+        has no oscillator.
     """
-    if hasattr(topology, "is_multigraph"):
-        return _weights_of_graph(topology, weight)
-    if isinstance(topology, str):
-        raise SpecError(
-            f"unknown topology {topology!r}: 'all-to-all', a graph, an array or a "
-            "sparse matrix"
-        )
-    found = topology if issparse(topology) else np.asarray(topology)
-    if found.ndim != 2 or found.shape[0] != found.shape[1]:
-        raise SpecError(f"weights must have shape (n, n), got {found.shape}")
-    if found.shape[0] == 0:
-        raise SpecError("a network needs at least one oscillator, got n = 0")
-    if found.dtype.kind not in "biuf":
-        raise SpecError(f"weights must be real numbers, got the type {found.dtype}")
-    entries = coo_array(found).astype(np.float64)
-    i, j = entries.coords
-    return _checked(found.shape[0], i, j, entries.data)
+    if hasattr(topology, "adjacency") and hasattr(topology, "is_multigraph"):
+        return _from_graph(topology)
+    if sparse.issparse(topology):
+        weights = sparse.csr_array(_real("coupling matrix", topology, topology.dtype))
+        weights.sum_duplicates()
+        _require_square(weights.shape, (2,))
+        _require_finite(weights.data)
+        return weights
+    given = np.asarray(topology)
+    weights = np.array(_real("coupling matrix", given, given.dtype), dtype=np.float64)
+    _require_square(weights.shape, (2, 3))
+    _require_finite(weights)
+    return weights
 
 
-def _weights_of_graph(graph: Any, weight: str) -> csr_array:
+def _real(name: str, values: Any, dtype: Any) -> Any:
+    if dtype.kind not in "biuf":
+        raise SpecError(f"the {name} must hold real numbers, got type {dtype}")
+    return values.astype(np.float64)
+
+
+def _require_square(shape: tuple[int, ...], ndims: tuple[int, ...]) -> None:
+    if len(shape) not in ndims or shape[-1] != shape[-2]:
+        raise SpecError(f"a coupling matrix must be square (n, n), got shape {shape}")
+    if 0 in shape:
+        raise SpecError(f"a network needs at least one oscillator, got shape {shape}")
+
+
+def _require_finite(values: FloatArray) -> None:
+    bad = np.argwhere(~np.isfinite(values))
+    if len(bad):
+        where = tuple(int(k) for k in bad[0])
+        raise SpecError(f"coupling must be finite, got {values[where]} at {where}")
+
+
+def _from_graph(graph: Any) -> Any:
+    """Return the CSR matrix of a networkx graph in the order of its nodes."""
     if graph.is_multigraph():
-        raise SpecError(
-            f"the graph is a {type(graph).__name__}, whose parallel edges have no "
-            "single weight: add them up in a Graph or DiGraph"
-        )
-    number = {node: k for k, node in enumerate(graph.nodes)}
+        raise SpecError("a graph with parallel edges is ambiguous: add up its weights")
+    number = {node: k for k, node in enumerate(graph)}
     if not number:
         raise SpecError("a network needs at least one oscillator, got an empty graph")
-    edges = list(graph.edges(data=weight, default=1.0))
-    for source, target, value in edges:
-        where = f"edge {source!r} - {target!r}"
-        if isinstance(value, bool) or not isinstance(
-            value, int | float | np.floating | np.integer
-        ):
-            raise SpecError(f"{where} has the {weight} {value!r}: give a real number")
-        if not np.isfinite(value):
-            raise SpecError(f"{where} has the {weight} {value}: give a finite number")
-        if source == target:
+    targets, sources, values = [], [], []
+    for source, target, weight in graph.edges(data="weight", default=1.0):
+        is_number = isinstance(weight, int | float | np.integer | np.floating)
+        if not is_number or not np.isfinite(weight):
             raise SpecError(
-                f"oscillator {source!r} has an edge to itself: remove self loops"
+                f"the weight of edge ({source!r}, {target!r}) must be a finite "
+                f"number, got {weight!r}"
             )
-    j = np.array([number[source] for source, _, _ in edges], dtype=np.int64)
-    i = np.array([number[target] for _, target, _ in edges], dtype=np.int64)
-    values = np.array([value for _, _, value in edges], dtype=np.float64)
-    if not graph.is_directed():
-        i, j = np.concatenate([i, j]), np.concatenate([j, i])
-        values = np.concatenate([values, values])
-    return _checked(len(number), i, j, values)
-
-
-def _checked(n: int, i: IntArray, j: IntArray, values: FloatArray) -> csr_array:
-    bad = np.flatnonzero(~np.isfinite(values))
-    if bad.size:
-        k = bad[0]
-        raise SpecError(
-            f"weights must be finite, got {values[k]} from {j[k]} to {i[k]}"
-        )
-    keep = i != j
-    return compressed(n, i[keep], j[keep], values[keep])
-
-
-def compressed(n: int, i: IntArray, j: IntArray, values: FloatArray) -> csr_array:
-    """Return ``weights[i, j]``: duplicates added, zeros left out, sorted."""
-    weights = csr_array((values, (i, j)), shape=(n, n))
-    weights.sum_duplicates()
-    weights.eliminate_zeros()
-    weights.sort_indices()
-    return weights
+        targets.append(number[target])
+        sources.append(number[source])
+        values.append(float(weight))
+        if not graph.is_directed() and source != target:
+            targets.append(number[source])
+            sources.append(number[target])
+            values.append(float(weight))
+    n = len(number)
+    return sparse.csr_array((values, (targets, sources)), shape=(n, n), dtype=float)
