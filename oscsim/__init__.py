@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from oscsim.bridge.infer import Run, infer
     from oscsim.energy.ledger import Ledger, account
     from oscsim.errors import OscsimError
+    from oscsim.network.potential import potential
     from oscsim.network.spec import Network
     from oscsim.network.topology import (
         all_to_all,
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from oscsim.physics.observables import (
         local_order_parameter,
         order_parameter,
-        potential,
     )
     from oscsim.report.plot import plot
     from oscsim.solve.frequencies import natural_frequencies
@@ -70,7 +70,7 @@ _HOME = {
     "small_world": "network.topology",
     "natural_frequencies": "solve.frequencies",
     "local_order_parameter": "physics.observables",
-    "potential": "physics.observables",
+    "potential": "network.potential",
     "effective_frequencies": "physics.locking",
     "locked_clusters": "physics.locking",
     "pairwise_coherence": "physics.locking",

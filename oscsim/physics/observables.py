@@ -116,7 +116,7 @@ def local_order_parameter(
         return np.asarray(np.minimum(field / np.where(total > 0, total, np.nan), 1.0))
 
 
-def potential(
+def pair_potential(
     state: FloatArray | States,
     weights: Weights | float,
     *,

@@ -199,8 +199,7 @@ def locking_figure(
     if natural.shape != found.shape:
         raise SpecError(f"omega must have shape {found.shape}, got {natural.shape}")
     if tolerance is None:
-        kept = run.t[run.t >= after]
-        tolerance = 0.2 / float(kept[-1] - kept[0])
+        tolerance = cluster_tolerance(run, after)
     cluster = locked_clusters(found, tolerance)
     locked = (cluster == 0) & (np.count_nonzero(cluster == 0) > 1)
     scale, prefix = scale_of(float(np.abs(natural).max()))
@@ -223,6 +222,12 @@ def locking_figure(
         ax.set_ylabel(f"effective frequency ({prefix}rad/s)")
         figure.legend(loc="outside upper center", ncols=3)
     return figure
+
+
+def cluster_tolerance(run: Trajectory, after: float = 0.0) -> float:
+    """Return 0.2 rad over the saved time from ``after`` on (rad/s)."""
+    kept = run.t[run.t >= after]
+    return 0.2 / float(kept[-1] - kept[0])
 
 
 def one_trajectory(run: Trajectory, trajectory: int) -> FloatArray:

@@ -73,7 +73,7 @@ class Phases(_Coupled):
             omega=_frequencies(self.omega, common["n"]),
             lag=self.lag if isinstance(self.lag, float | int) else np.array(self.lag),
             shil=_array(self.shil),
-            shil_phase=_array(self.shil_phase),
+            shil_phase=np.array(self.shil_phase),
             anchors=_array(self.anchors),
             **common,
         )
@@ -114,7 +114,7 @@ class Times(_Table):
     """The arguments of `simulate`; what is absent has its default."""
 
     t1: Positive
-    dt: Positive
+    dt: Positive | None = None
     method: str = "rk4"
     save_every: Count | None = None
     n_trajectories: Count = 1
@@ -152,9 +152,10 @@ class NetworkFile(_Table):
             given["seed"] = seed
         if "start" in given:
             given["start"] = np.array(given["start"])
-        if "save_every" not in given:
-            steps = round(self.simulate.t1 / self.simulate.dt)
-            given["save_every"] = max(1, steps // SAVES)
+        if self.simulate.dt is None and self.simulate.method == "adaptive":
+            given["dt"] = self.simulate.t1 / SAVES
+        if "save_every" not in given and "dt" in given:
+            given["save_every"] = max(1, round(given["t1"] / given["dt"]) // SAVES)
         return given
 
 

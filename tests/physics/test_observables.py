@@ -13,7 +13,7 @@ from oscsim.errors import SpecError
 from oscsim.physics.observables import (
     local_order_parameter,
     order_parameter,
-    potential,
+    pair_potential,
     unit_vectors,
 )
 from oscsim.solve.noise import Stream, uniforms
@@ -170,7 +170,7 @@ def test_the_torus_moves_down_its_potential():
 
     def energy(x, scale=1.0):
         return float(
-            potential(
+            pair_potential(
                 x,
                 csr_array(K),
                 anchors=anchors,
@@ -196,7 +196,7 @@ def test_the_sphere_moves_down_its_potential():
     def energy(x):
         one = x.reshape(z.shape)
         arguments = {"anchors": r, "anchor_weights": W, "geometry": "sphere"}
-        return float(potential(one, K, **arguments))
+        return float(pair_potential(one, K, **arguments))
 
     slope = approx_fprime(z.ravel(), energy, 1e-7).reshape(z.shape)
     np.testing.assert_allclose(-slope, field, atol=1e-5)
@@ -204,10 +204,10 @@ def test_the_sphere_moves_down_its_potential():
 
 def test_a_number_means_all_to_all():
     theta = phases(1, 2, 3, 8)
-    expected = potential(theta, np.full((8, 8), 1.5 / 8))
-    np.testing.assert_allclose(potential(theta, 1.5), expected, atol=1e-13)
+    expected = pair_potential(theta, np.full((8, 8), 1.5 / 8))
+    np.testing.assert_allclose(pair_potential(theta, 1.5), expected, atol=1e-13)
     assert expected.shape == (2, 3)
-    assert potential(np.zeros(8), 1.5) == pytest.approx(-1.5 * 7 / 2)
+    assert pair_potential(np.zeros(8), 1.5) == pytest.approx(-1.5 * 7 / 2)
 
 
 @pytest.mark.parametrize(
@@ -230,4 +230,4 @@ def test_a_number_means_all_to_all():
 def test_potential_refuses(change, message):
     arguments = {"state": np.zeros(3), "weights": np.ones((3, 3))} | change
     with pytest.raises(SpecError, match=message):
-        potential(**arguments)
+        pair_potential(**arguments)
