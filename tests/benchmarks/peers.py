@@ -452,12 +452,12 @@ def brian2_noisy(problem: Problem, n_steps: int) -> NoisyRun:
     brian2.defaultclock.dt = problem.dt * brian2.second
     group = brian2.NeuronGroup(
         omega.size,
-        """dx/dt = (w + k*(cos(x)*ms - sin(x)*mc))/second + sqrt(2*D/second)*xi : 1
+        """dx/dt = (w + k*(cos(x)*mean_s - sin(x)*mean_c))/second + sqrt(2*D/second)*xi : 1
         w : 1
         k : 1 (shared)
         D : 1 (shared)
-        ms : 1 (shared)
-        mc : 1 (shared)""",
+        mean_s : 1 (shared)
+        mean_c : 1 (shared)""",
         method="euler",
     )
     group.w = omega
@@ -465,7 +465,7 @@ def brian2_noisy(problem: Problem, n_steps: int) -> NoisyRun:
     @brian2.network_operation(when="start")
     def mean() -> None:
         x = group.x[:]
-        group.ms, group.mc = np.sin(x).mean(), np.cos(x).mean()
+        group.mean_s, group.mean_c = np.sin(x).mean(), np.cos(x).mean()
 
     network = brian2.Network(group, mean)
 
@@ -473,7 +473,7 @@ def brian2_noisy(problem: Problem, n_steps: int) -> NoisyRun:
         group.x = problem.start
         group.k, group.D = coupling, diffusion
         network.run(n_steps * problem.dt * brian2.second)
-        return np.asarray(group.x[:])
+        return np.array(group.x[:])  # a view of the running state
 
     return run
 
@@ -500,6 +500,6 @@ def brian2_sparse(problem: Problem, n_steps: int) -> Run:
     def run() -> np.ndarray:
         group.x = problem.start
         network.run(n_steps * problem.dt * brian2.second)
-        return np.asarray(group.x[:])
+        return np.array(group.x[:])  # a view of the running state
 
     return run
