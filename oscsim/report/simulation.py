@@ -113,15 +113,17 @@ def figures_of(network: Network, run: Trajectory) -> dict[str, Figure]:
     """Return the figures that a simulation has, by name."""
     if run.t.size < 2:
         return {}
-    omega = network.omega if network.omega.ndim == 1 else None
-    found = {
-        "raster": phase_raster_figure(run, sort_by=omega),
-        "order": order_parameter_figure(run),
-    }
+    half = float(run.t[-1]) / 2
+    is_turning = network.omega.ndim == 1 and np.ptp(network.omega) > 0
+    omega = network.omega if is_turning else None
+    has_direction = bool(network.shil.any() or network.field.any())
+    raster = phase_raster_figure(run, sort_by=omega, relative=not has_direction)
+    found = {"raster": raster, "order": order_parameter_figure(run)}
     if run.geometry == "sphere":
-        found["sphere"] = sphere_figure(run)
-    elif omega is not None and np.ptp(omega) > 0 and np.isfinite(run.y[0]).all():
-        found["locking"] = locking_figure(run, omega, after=float(run.t[-1]) / 2)
+        few = [0] if network.diffusion.any() else None
+        found["sphere"] = sphere_figure(run, oscillators=few)
+    elif omega is not None and _locking(run, half) is not None:
+        found["locking"] = locking_figure(run, omega, after=half)
     return found
 
 

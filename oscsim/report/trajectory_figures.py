@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
@@ -41,9 +42,9 @@ def phase_raster_figure(
     trajectory : int
         Which of its trajectories.
     relative : bool
-        Phases relative to the mean phase of the moment; otherwise as they are,
-        modulo one turn. On the sphere the angle to the mean direction;
-        otherwise the first component.
+        Phases without the mean rotation of the oscillators, and relative to the
+        mean phase at the end; otherwise as they are, modulo one turn. On the
+        sphere the angle to the mean direction; otherwise the first component.
     sort_by : FloatArray, shape (n,), optional
         Rows by rising value, for example natural frequencies.
 
@@ -98,7 +99,7 @@ def _raster_values(
 ) -> tuple[FloatArray, str, str, tuple[float, float]]:
     if run.geometry == "torus":
         if relative:
-            y = y - circular_mean(y, axis=1)[:, None]
+            y = _without_rotation(y)
         label = "phase from the mean (rad)" if relative else "phase (rad)"
         return wrap(y), label, CYCLIC, (-math.pi, math.pi)
     if not relative:
@@ -107,6 +108,13 @@ def _raster_values(
     length = np.linalg.norm(mean, axis=-1, keepdims=True)
     angle = angle_between(y, mean / np.maximum(length, 1e-300))
     return angle, "angle to the mean (rad)", "cividis", (0.0, math.pi)
+
+
+def _without_rotation(y: FloatArray) -> FloatArray:
+    """Take off the mean rotation, which unlike the mean phase always exists."""
+    last = int(np.flatnonzero(np.isfinite(y).all(axis=1))[-1])
+    turned = y.mean(axis=1) - y[last].mean()
+    return np.asarray(y - (turned + circular_mean(y[last]))[:, None])
 
 
 def order_parameter_figure(run: Trajectory, *, expected: float | None = None) -> Figure:
@@ -202,7 +210,7 @@ def locking_figure(
         tolerance = cluster_tolerance(run, after)
     cluster = locked_clusters(found, tolerance)
     locked = (cluster == 0) & (np.count_nonzero(cluster == 0) > 1)
-    scale, prefix = scale_of(float(np.abs(natural).max()))
+    scale, prefix = scale_of(float(np.quantile(np.abs(natural), 0.95)))
     x, y = natural / scale, found / scale
     with blank(4.6, 3.6) as figure:
         ax = figure.subplots()
@@ -218,10 +226,26 @@ def locking_figure(
                 ms=3.5,
                 label=f"largest cluster, {np.count_nonzero(locked)} of {x.size}",
             )
+        outside = _limit_axes(ax, x, y)
+        if outside:
+            ax.plot([], [], " ", label=f"outside the axes: {outside}")
         ax.set_xlabel(f"natural frequency ({prefix}rad/s)")
         ax.set_ylabel(f"effective frequency ({prefix}rad/s)")
-        figure.legend(loc="outside upper center", ncols=3)
+        figure.legend(loc="outside upper center", ncols=2)
     return figure
+
+
+def _limit_axes(ax: Axes, x: FloatArray, y: FloatArray) -> int:
+    """Cut off long tails of natural frequencies; return how many lie outside."""
+    low, high = np.quantile(x, [0.05, 0.95])
+    if np.ptp(x) < 3 * (high - low) or high == low:
+        return 0
+    margin = 0.3 * (high - low)
+    inside = (x >= low - margin) & (x <= high + margin)
+    ax.set_xlim(low - margin, high + margin)
+    bottom, top = y[inside].min(), y[inside].max()
+    ax.set_ylim(bottom - 0.05 * (top - bottom), top + 0.05 * (top - bottom))
+    return int(np.count_nonzero(~inside))
 
 
 def cluster_tolerance(run: Trajectory, after: float = 0.0) -> float:

@@ -1,7 +1,7 @@
 """A network and its simulation from a TOML file."""
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -220,16 +220,16 @@ def _array(value: Any) -> FloatArray | None:
 
 
 def _first_problem(error: ValidationError, content: Mapping[str, Any]) -> str:
-    """Say in one sentence what is wrong first, by the names in the file."""
-    detail = error.errors()[0]
-    value: Any = content
-    names: list[str] = []
-    for part in detail["loc"]:
-        if isinstance(value, Mapping) and part in value:
-            names.append(str(part))
-            value = value[part]
-        elif isinstance(value, list) and isinstance(part, int):
-            value = value[part]
+    """Say in one sentence what is wrong, by the names in the file.
+
+    Where a value may have several forms the error that lies deepest tells which
+    form was meant.
+    """
+    details = error.errors()
+    names, value, detail = max(
+        ((*_place(one["loc"], content), one) for one in details),
+        key=lambda found: len(found[0]) + (found[2]["type"] == "missing"),
+    )
     where = ".".join(names) or "the file"
     if detail["type"] == "missing":
         return f"{detail['loc'][-1]} is missing in {where}"
@@ -244,3 +244,16 @@ def _first_problem(error: ValidationError, content: Mapping[str, Any]) -> str:
             wanted["tag"]
         )
     return f"{where}: {detail['msg']}, got {value!r}"
+
+
+def _place(location: Sequence[Any], content: Any) -> tuple[list[str], Any]:
+    """Return the names that lead to the place of an error, and what is there."""
+    names: list[str] = []
+    value: Any = content
+    for part in location:
+        if (isinstance(value, Mapping) and part in value) or (
+            isinstance(value, list) and isinstance(part, int)
+        ):
+            names.append(str(part))
+            value = value[part]
+    return names, value

@@ -51,12 +51,12 @@ def drawn(figure):
 
 
 def test_the_raster_shows_every_phase_relative_to_the_mean():
-    run = turning([0.5, -0.5, 0.3])
+    run = turning([5.5, 4.5, 5.3])
     ax = drawn(phase_raster_figure(run, trajectory=1))
-    shown = ax.collections[0].get_array()
-    mean = np.angle(np.exp(1j * run.y[1]).mean(axis=1))
-    expected = np.angle(np.exp(1j * (run.y[1] - mean[:, None]))).T
-    np.testing.assert_allclose(shown, expected, atol=1e-12)
+    shown = np.exp(1j * ax.collections[0].get_array())
+    turned = np.exp(1j * (run.y[1] - 5.1 * run.t[:, None])).T
+    np.testing.assert_allclose(shown / turned, (shown / turned)[0, 0], atol=1e-12)
+    assert abs(np.angle(shown[:, -1].mean())) < 1e-12
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("time (s)", "oscillator")
     bar = ax.figure.axes[1]
     assert bar.get_ylabel() == "phase from the mean (rad)"
@@ -146,6 +146,22 @@ def test_locking_marks_the_plateau():
     ]
     np.testing.assert_array_equal(ax.lines[2].get_xdata(), omega[1:4])
     np.testing.assert_allclose(ax.lines[1].get_ydata(), [-0.9, 0.9])
+
+
+def test_long_tails_are_cut_off_and_counted():
+    omega = np.array([-500.0, *np.linspace(-1, 1, 41), 500.0])
+    ax = drawn(locking_figure(turning(omega, n_saved=3), omega))
+    assert ax.get_xlim() == pytest.approx((-1.58, 1.58), abs=0.2)
+    assert "outside the axes: 2" in ax.get_legend_handles_labels()[1]
+    assert ax.get_xlabel() == "natural frequency (rad/s)"
+
+
+def test_a_failed_trajectory_is_drawn_as_far_as_it_went():
+    run = turning([1.0, 2.0])
+    run.y[0, 20:] = np.nan
+    shown = drawn(phase_raster_figure(run)).collections[0].get_array()
+    assert np.isfinite(shown[:, :20]).all()
+    assert not np.isfinite(shown[:, 20:].filled(np.nan)).any()
 
 
 def test_without_a_plateau_nothing_is_locked():
