@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         effective_frequencies,
         locked_clusters,
         pairwise_coherence,
-        settling_time,
+        settling_times,
     )
     from oscsim.physics.observables import (
         local_order_parameter,
@@ -74,7 +74,7 @@ _HOME = {
     "effective_frequencies": "physics.locking",
     "locked_clusters": "physics.locking",
     "pairwise_coherence": "physics.locking",
-    "settling_time": "physics.locking",
+    "settling_times": "physics.locking",
     "order_parameter": "physics.observables",
     "simulate": "solve.simulate",
     "Trajectory": "solve.trajectory",
@@ -121,7 +121,7 @@ __all__ = [
     "ring",
     "robustness",
     "scale_free",
-    "settling_time",
+    "settling_times",
     "simulate",
     "small_world",
 ]

@@ -38,12 +38,16 @@ def kernel(fn: F) -> F: ...
 
 @overload
 def kernel(
-    *, reassociate: bool = True, parallel: bool = False
+    *, reassociate: bool = True, allocates: bool = True, parallel: bool = False
 ) -> Callable[[F], F]: ...
 
 
 def kernel(
-    fn: F | None = None, *, reassociate: bool = True, parallel: bool = False
+    fn: F | None = None,
+    *,
+    reassociate: bool = True,
+    allocates: bool = True,
+    parallel: bool = False,
 ) -> F | Callable[[F], F]:
     """Compile ``fn`` with the package's fixed options.
 
@@ -60,15 +64,18 @@ def kernel(
     reassociate : bool
         Whether sums and products may be regrouped; a reduction in several
         parts, as of an angle by pi/2, must not be.
+    allocates : bool
+        Whether arrays are made or returned. One that only fills the arrays it is
+        given counts no references to them, which costs as much as a short loop.
     parallel : bool
         Whether ``prange`` loops use threads; only for independent rows.
     """
     if fn is None:
-        return lambda given: _compile(given, reassociate, parallel)
-    return _compile(fn, reassociate, parallel)
+        return lambda given: _compile(given, reassociate, allocates, parallel)
+    return _compile(fn, reassociate, allocates, parallel)
 
 
-def _compile(fn: F, reassociate: bool, parallel: bool) -> F:
+def _compile(fn: F, reassociate: bool, allocates: bool, parallel: bool) -> F:
     flags = set(FASTMATH) if reassociate else set(FASTMATH) - {"reassoc"}
     config: Any = numba.config
     previous, config.CACHE_DIR = config.CACHE_DIR, _CACHE_DIR
@@ -79,6 +86,7 @@ def _compile(fn: F, reassociate: bool, parallel: bool) -> F:
             cache=True,
             fastmath=flags,
             parallel=parallel,
+            _nrt=allocates,
         )(fn)
     finally:
         config.CACHE_DIR = previous

@@ -43,10 +43,10 @@ def kernel_params(network: Any, dtype: Any, n_copies: int, block: int) -> Params
     width = block or n
     n_blocks = -(-n // width)
     n_total = width * n_copies
-    is_lagged = network.geometry == "torus" and not isinstance(network.lag, float)
-    mean = np.zeros((d, n_total * (2 if is_lagged else 1)), dtype)
-    if isinstance(coupling, Free):
-        mean = np.zeros((d, 0), dtype)
+    n_rows = n_total if isinstance(network.lag, float) else 2 * n_total
+    if isinstance(coupling, Sparse):
+        n_rows = coupling.rows.size
+    mean = np.zeros((d + 3, 0 if isinstance(coupling, Free) else n_rows), dtype)
 
     def stack(values: FloatArray) -> FloatArray:
         """Bring oscillators (first axis) innermost, in blocks and copies."""
@@ -68,7 +68,7 @@ def kernel_params(network: Any, dtype: Any, n_copies: int, block: int) -> Params
         np.array(omega, dtype),
         np.array(np.broadcast_to(field, (len(omega), *field.shape[1:]))),
         np.array(np.broadcast_to(stack(shil), (len(omega), *field.shape[1:]))),
-        np.array([np.cos(lag), np.sin(lag)], dtype),
+        np.array([np.cos(lag), np.sin(lag), not isinstance(network.lag, float)], dtype),
         coupling,
         np.zeros((4, n_total), dtype),
         mean,
@@ -127,4 +127,10 @@ def slices(weights: Any, dtype: Any) -> Sparse:
     lane = place[row] % ROWS
     values[slot, lane] = weights.data
     columns[slot, lane] = weights.indices
-    return Sparse(values, columns, starts, rows.reshape(n_slices, ROWS).astype(np.uint32))
+    return Sparse(
+        values,
+        columns,
+        starts,
+        rows.reshape(n_slices, ROWS).astype(np.uint32),
+        np.array([n_rows]),
+    )

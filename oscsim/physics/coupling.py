@@ -18,6 +18,7 @@ from oscsim.typing import FloatArray, IntArray
 
 ROWS = 8
 _TILE = 1024
+_CHUNK = 256
 
 
 class Free(NamedTuple):
@@ -94,6 +95,8 @@ class Sparse(NamedTuple):
         First slot of every slice.
     rows : IntArray, shape (n_slices, 8)
         Targets; n_rows and more for rows that only fill up the last slice.
+    n_rows : IntArray, shape (1,)
+        Number of rows: n, or 2 n with lags per edge as in ``Dense``.
 
     References
     ----------
@@ -104,6 +107,7 @@ class Sparse(NamedTuple):
     columns: IntArray
     starts: IntArray
     rows: IntArray
+    n_rows: IntArray
 
 
 class SparseThreaded(NamedTuple):
@@ -111,7 +115,7 @@ class SparseThreaded(NamedTuple):
 
     Attributes
     ----------
-    weights, columns, starts, rows
+    weights, columns, starts, rows, n_rows
         As in ``Sparse``.
     """
 
@@ -119,6 +123,7 @@ class SparseThreaded(NamedTuple):
     columns: IntArray
     starts: IntArray
     rows: IntArray
+    n_rows: IntArray
 
 
 Coupling: TypeAlias = (
@@ -126,28 +131,28 @@ Coupling: TypeAlias = (
 )
 
 
-@kernel
+@kernel(allocates=False)
 def _begin(field: FloatArray, out: FloatArray) -> None:
     """Start the sums at the field; rows beyond the oscillators start at 0."""
-    n = field.shape[1]
-    for a in range(out.shape[0]):
+    d, n = field.shape
+    for a in range(d):
         for i in range(n):
             out[a, i] = field[a, i]
-        for i in range(n, out.shape[1]):
-            out[a, i] = 0.0
+        if out.shape[1] > n:
+            out[a, n:] = 0.0
 
 
-@kernel
+@kernel(allocates=False)
 def _couple_free(
     coupling: Free, x: FloatArray, field: FloatArray, out: FloatArray
-) -> FloatArray:
-    return field
+) -> None:
+    """Write nothing: ``acting`` takes the field itself."""
 
 
-@kernel
+@kernel(allocates=False)
 def _couple_uniform(
     coupling: Uniform, x: FloatArray, field: FloatArray, out: FloatArray
-) -> FloatArray:
+) -> None:
     """Write h_i + K (sum_j x_j - x_i): one sum for all oscillators."""
     strength = coupling.weights[0]
     n = x.shape[1]
@@ -157,10 +162,9 @@ def _couple_uniform(
             total += x[a, i]
         for i in range(n):
             out[a, i] = field[a, i] + strength * (total - x[a, i])
-    return out
 
 
-@kernel
+@kernel(allocates=False)
 def _dense_pair(
     weights: FloatArray,
     x: FloatArray,
@@ -170,151 +174,195 @@ def _dense_pair(
     first: int,
     last: int,
 ) -> None:
-    """Add K x and K y, rows first..last; four sources at a time, targets in lanes."""
+    """Add K x and K y, rows first..last; eight sources at a time, targets in lanes.
+
+    Indices are unsigned: counting from the end, as signed ones may, hinders
+    vector code.
+    """
     n = weights.shape[0]
-    whole = n - n % 4
+    eights, fours = n - n % 8, n - n % 4
     for start in range(first, last, _TILE):
-        stop = min(start + _TILE, last)
-        for j in range(0, whole, 4):
+        low, high = np.uint64(start), np.uint64(min(start + _TILE, last))
+        for j in range(0, eights, 8):
             x0, x1, x2, x3 = x[j], x[j + 1], x[j + 2], x[j + 3]
             y0, y1, y2, y3 = y[j], y[j + 1], y[j + 2], y[j + 3]
-            for i in range(start, stop):
+            x4, x5, x6, x7 = x[j + 4], x[j + 5], x[j + 6], x[j + 7]
+            y4, y5, y6, y7 = y[j + 4], y[j + 5], y[j + 6], y[j + 7]
+            for i in range(low, high):
+                k0, k1 = weights[j, i], weights[j + 1, i]
+                k2, k3 = weights[j + 2, i], weights[j + 3, i]
+                k4, k5 = weights[j + 4, i], weights[j + 5, i]
+                k6, k7 = weights[j + 6, i], weights[j + 7, i]
+                early = (k0 * x0 + k1 * x1) + (k2 * x2 + k3 * x3)
+                a[i] += early + ((k4 * x4 + k5 * x5) + (k6 * x6 + k7 * x7))
+                early = (k0 * y0 + k1 * y1) + (k2 * y2 + k3 * y3)
+                b[i] += early + ((k4 * y4 + k5 * y5) + (k6 * y6 + k7 * y7))
+        for j in range(eights, fours, 4):
+            x0, x1, x2, x3 = x[j], x[j + 1], x[j + 2], x[j + 3]
+            y0, y1, y2, y3 = y[j], y[j + 1], y[j + 2], y[j + 3]
+            for i in range(low, high):
                 k0, k1 = weights[j, i], weights[j + 1, i]
                 k2, k3 = weights[j + 2, i], weights[j + 3, i]
                 a[i] += (k0 * x0 + k1 * x1) + (k2 * x2 + k3 * x3)
                 b[i] += (k0 * y0 + k1 * y1) + (k2 * y2 + k3 * y3)
-        for j in range(whole, n):
-            for i in range(start, stop):
+        for j in range(fours, n):
+            for i in range(low, high):
                 a[i] += weights[j, i] * x[j]
                 b[i] += weights[j, i] * y[j]
 
 
-@kernel
-def _dense_single(
-    weights: FloatArray, x: FloatArray, a: FloatArray, first: int, last: int
+@kernel(parallel=True)
+def _dense_pair_threads(
+    weights: FloatArray, x: FloatArray, y: FloatArray, a: FloatArray, b: FloatArray
 ) -> None:
-    """Add K x, rows first..last: the last channel of an odd number."""
-    n = weights.shape[0]
-    for start in range(first, last, _TILE):
-        stop = min(start + _TILE, last)
-        for j in range(n):
-            for i in range(start, stop):
-                a[i] += weights[j, i] * x[j]
+    # The edges of the chunks are the same for any number of threads.
+    for k in prange((a.shape[0] + _CHUNK - 1) // _CHUNK):
+        last = min((k + 1) * _CHUNK, a.shape[0])
+        _dense_pair(weights, x, y, a, b, k * _CHUNK, last)
 
 
-@kernel
-def _dense_rows(
-    weights: FloatArray, x: FloatArray, out: FloatArray, first: int, last: int
-) -> None:
-    d = x.shape[0]
-    for c in range(0, d - 1, 2):
-        _dense_pair(weights, x[c], x[c + 1], out[c], out[c + 1], first, last)
-    if d % 2 == 1:
-        _dense_single(weights, x[d - 1], out[d - 1], first, last)
-
-
-@kernel
+@kernel(allocates=False)
 def _couple_dense(
     coupling: Dense, x: FloatArray, field: FloatArray, out: FloatArray
-) -> FloatArray:
-    """Write h_i + sum_j K_ij x_j."""
+) -> None:
+    """Write h_i + sum_j K_ij x_j, two channels at a time.
+
+    The last of an odd number of channels is computed twice, into itself and into
+    nowhere.
+    """
     _begin(field, out)
-    _dense_rows(coupling.weights[0], x, out, 0, out.shape[1])
-    return out
+    weights = coupling.weights[0]
+    d = x.shape[0]
+    for c in range(0, d - 1, 2):
+        _dense_pair(weights, x[c], x[c + 1], out[c], out[c + 1], 0, out.shape[1])
+    if d % 2 == 1:
+        _dense_pair(weights, x[d - 1], x[d - 1], out[d - 1], out[d], 0, out.shape[1])
 
 
-@kernel(parallel=True)
-def _dense_threads(weights: FloatArray, x: FloatArray, out: FloatArray) -> None:
-    # Chunks of whole cache lines, their edges the same for any number of threads.
-    chunk = 128
-    for k in prange((out.shape[1] + chunk - 1) // chunk):
-        first = k * chunk
-        _dense_rows(weights, x, out, first, min(first + chunk, out.shape[1]))
-
-
-@kernel
+@kernel(allocates=False)
 def _couple_dense_threaded(
     coupling: DenseThreaded, x: FloatArray, field: FloatArray, out: FloatArray
-) -> FloatArray:
+) -> None:
     _begin(field, out)
-    _dense_threads(coupling.weights[0], x, out)
-    return out
+    weights = coupling.weights[0]
+    d = x.shape[0]
+    for c in range(0, d - 1, 2):
+        _dense_pair_threads(weights, x[c], x[c + 1], out[c], out[c + 1])
+    if d % 2 == 1:
+        _dense_pair_threads(weights, x[d - 1], x[d - 1], out[d - 1], out[d])
 
 
-@kernel
+@kernel(allocates=False)
 def _couple_ensemble(
     coupling: DenseEnsemble, x: FloatArray, field: FloatArray, out: FloatArray
-) -> FloatArray:
+) -> None:
     """Write h_i + sum_j K_ij x_j for copies of the network that lie side by side."""
     n = coupling.weights.shape[0]
     rows = x.size // n
-    np.dot(x.reshape(rows, n), coupling.weights, out.reshape(rows, n))
+    np.dot(x.reshape(rows, n), coupling.weights, out[: x.shape[0]].reshape(rows, n))
     for a in range(x.shape[0]):
         for i in range(x.shape[1]):
             out[a, i] += field[a, i]
-    return out
 
 
-@kernel
-def _sparse_slices(
-    coupling: Sparse, x: FloatArray, field: FloatArray, out: FloatArray, first: int
+@kernel(allocates=False)
+def _sparse_pair(
+    weights: FloatArray,
+    columns: IntArray,
+    starts: IntArray,
+    x: FloatArray,
+    y: FloatArray,
+    a: FloatArray,
+    b: FloatArray,
+    first: int,
+    last: int,
 ) -> None:
-    """Write the sums of one slice, all channels."""
-    weights, columns = coupling.weights, coupling.columns
-    n, n_rows = field.shape[1], out.shape[1]
-    for a in range(x.shape[0]):
-        source = x[a]
-        zero = x.dtype.type(0.0)
-        t0, t1, t2, t3 = zero, zero, zero, zero
-        t4, t5, t6, t7 = zero, zero, zero, zero
-        for p in range(coupling.starts[first], coupling.starts[first + 1]):
-            t0 += weights[p, 0] * source[columns[p, 0]]
-            t1 += weights[p, 1] * source[columns[p, 1]]
-            t2 += weights[p, 2] * source[columns[p, 2]]
-            t3 += weights[p, 3] * source[columns[p, 3]]
-            t4 += weights[p, 4] * source[columns[p, 4]]
-            t5 += weights[p, 5] * source[columns[p, 5]]
-            t6 += weights[p, 6] * source[columns[p, 6]]
-            t7 += weights[p, 7] * source[columns[p, 7]]
-        totals = (t0, t1, t2, t3, t4, t5, t6, t7)
+    """Write K x and K y in the order of the slices, eight rows in lanes."""
+    zero = x.dtype.type(0.0)
+    for k in range(first, last):
         for lane in range(ROWS):
-            row = coupling.rows[first, lane]
-            if row < n:
-                out[a, row] = field[a, row] + totals[lane]
-            elif row < n_rows:
-                out[a, row] = totals[lane]
-
-
-@kernel
-def _couple_sparse(
-    coupling: Sparse, x: FloatArray, field: FloatArray, out: FloatArray
-) -> FloatArray:
-    """Write h_i + the sum over the edges of i."""
-    for k in range(coupling.rows.shape[0]):
-        _sparse_slices(coupling, x, field, out, k)
-    return out
+            a[k, lane] = zero
+            b[k, lane] = zero
+        for p in range(starts[k], starts[k + 1]):
+            for lane in range(ROWS):
+                j = columns[p, lane]
+                a[k, lane] += weights[p, lane] * x[j]
+                b[k, lane] += weights[p, lane] * y[j]
 
 
 @kernel(parallel=True)
-def _sparse_threads(
-    coupling: SparseThreaded, x: FloatArray, field: FloatArray, out: FloatArray
+def _sparse_pair_threads(
+    weights: FloatArray,
+    columns: IntArray,
+    starts: IntArray,
+    x: FloatArray,
+    y: FloatArray,
+    a: FloatArray,
+    b: FloatArray,
 ) -> None:
-    chunk = 64
-    n_slices = coupling.rows.shape[0]
-    for k in prange((n_slices + chunk - 1) // chunk):
-        for piece in range(k * chunk, min((k + 1) * chunk, n_slices)):
-            _sparse_slices(coupling, x, field, out, piece)
+    for k in prange((a.shape[0] + _CHUNK - 1) // _CHUNK):
+        last = min((k + 1) * _CHUNK, a.shape[0])
+        _sparse_pair(weights, columns, starts, x, y, a, b, k * _CHUNK, last)
 
 
-@kernel
+@kernel(allocates=False)
+def _scatter(
+    rows: IntArray, sums: FloatArray, field: FloatArray, n_rows: int, out: FloatArray
+) -> None:
+    """Write h_i + the sums, from the order of the slices into that of the rows."""
+    n = field.shape[0]
+    flat, row_of = sums.reshape(sums.size), rows.reshape(rows.size)
+    for at in range(n_rows):
+        row = row_of[at]
+        out[row] = flat[at] + field[row] if row < n else flat[at]
+
+
+@kernel(allocates=False)
+def _couple_sparse(
+    coupling: Sparse, x: FloatArray, field: FloatArray, out: FloatArray
+) -> None:
+    """Write h_i + the sum over the edges of i, two channels at a time."""
+    d, n_slices = x.shape[0], coupling.rows.shape[0]
+    sums = out[d + 1 :].reshape(2, n_slices, ROWS)
+    for c in range(0, d, 2):
+        e = min(c + 1, d - 1)
+        _sparse_pair(
+            coupling.weights,
+            coupling.columns,
+            coupling.starts,
+            x[c],
+            x[e],
+            sums[0],
+            sums[1],
+            0,
+            n_slices,
+        )
+        _scatter(coupling.rows, sums[0], field[c], coupling.n_rows[0], out[c])
+        _scatter(coupling.rows, sums[1], field[e], coupling.n_rows[0], out[e])
+
+
+@kernel(allocates=False)
 def _couple_sparse_threaded(
     coupling: SparseThreaded, x: FloatArray, field: FloatArray, out: FloatArray
-) -> FloatArray:
-    _sparse_threads(coupling, x, field, out)
-    return out
+) -> None:
+    d, n_slices = x.shape[0], coupling.rows.shape[0]
+    sums = out[d + 1 :].reshape(2, n_slices, ROWS)
+    for c in range(0, d, 2):
+        e = min(c + 1, d - 1)
+        _sparse_pair_threads(
+            coupling.weights,
+            coupling.columns,
+            coupling.starts,
+            x[c],
+            x[e],
+            sums[0],
+            sums[1],
+        )
+        _scatter(coupling.rows, sums[0], field[c], coupling.n_rows[0], out[c])
+        _scatter(coupling.rows, sums[1], field[e], coupling.n_rows[0], out[e])
 
 
-_COUPLE: dict[type, Callable[..., FloatArray]] = {
+_COUPLE: dict[type, Callable[..., None]] = {
     Free: _couple_free,
     Uniform: _couple_uniform,
     Dense: _couple_dense,
@@ -327,8 +375,8 @@ _COUPLE: dict[type, Callable[..., FloatArray]] = {
 
 def couple(
     coupling: Coupling, x: FloatArray, field: FloatArray, out: FloatArray
-) -> FloatArray:
-    """Return h_i + sum_j K_ij x_j for every oscillator and channel.
+) -> None:
+    """Write h_i + sum_j K_ij x_j for every oscillator and channel.
 
     Parameters
     ----------
@@ -338,15 +386,11 @@ def couple(
         What the oscillators show each other.
     field : FloatArray, shape (n_channels, n)
         Constant part h (rad/s).
-    out : FloatArray, shape (n_channels, n_rows)
-        Room for the result; not used without coupling.
-
-    Returns
-    -------
-    FloatArray, shape (n_channels, n_rows)
-        ``out``, or ``field`` itself without coupling.
+    out : FloatArray, shape (n_channels + 3, n_rows or more)
+        The result in the first ``n_channels`` rows, room for the work beyond;
+        left alone without coupling.
     """
-    return _COUPLE[type(coupling)](coupling, x, field, out)
+    _COUPLE[type(coupling)](coupling, x, field, out)
 
 
 @overload(couple)
@@ -356,6 +400,26 @@ def _couple_in_kernels(coupling, x, field, out):  # type: ignore[no-untyped-def]
     return lambda coupling, x, field, out: chosen(  # noqa: PLW0108
         coupling, x, field, out
     )
+
+
+def acting(coupling: Coupling, field: FloatArray, out: FloatArray) -> FloatArray:
+    """Return where ``couple`` left its result: the field itself without coupling.
+
+    Parameters
+    ----------
+    coupling : Coupling
+        As given to ``couple``.
+    field, out : FloatArray
+        As given to ``couple``.
+    """
+    return field if isinstance(coupling, Free) else out
+
+
+@overload(acting)
+def _acting_in_kernels(coupling, field, out):  # type: ignore[no-untyped-def]
+    if coupling.instance_class is Free:
+        return lambda coupling, field, out: field
+    return lambda coupling, field, out: out
 
 
 @kernel

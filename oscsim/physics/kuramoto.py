@@ -4,7 +4,7 @@ import math
 from typing import NamedTuple
 
 from oscsim._jit import kernel
-from oscsim.physics.coupling import Coupling, couple, coupling_member
+from oscsim.physics.coupling import Coupling, acting, couple, coupling_member
 from oscsim.physics.sincos import sincos
 from oscsim.typing import FloatArray
 
@@ -23,13 +23,13 @@ class KuramotoParams(NamedTuple):
         Drive of every oscillator (rad/s), zero for a free one.
     shil : FloatArray, shape (n_members, 2, n)
         Sub-harmonic injection I cos(psi), I sin(psi) (rad/s).
-    lag : FloatArray, shape (2,)
-        Cosine and sine of the lag of all edges.
+    lag : FloatArray, shape (3,)
+        Cosine and sine of the lag of all edges; 1 if every edge has its own, else 0.
     coupling : Coupling
         What oscillators do to each other.
     scratch : FloatArray, shape (4, n)
         Room for cosine and sine, and for both turned by the lag.
-    mean : FloatArray, shape (2, n_rows)
+    mean : FloatArray, shape (5, n_rows)
         Room for what acts on every oscillator.
     """
 
@@ -59,7 +59,7 @@ def kuramoto_member(
     )
 
 
-@kernel
+@kernel(allocates=False)
 def kuramoto_drift(
     t: float, theta: FloatArray, params: KuramotoParams, out: FloatArray
 ) -> None:
@@ -77,8 +77,9 @@ def kuramoto_drift(
         for i in range(n):
             shown[0, i] = c[i] * params.lag[0] + s[i] * params.lag[1]
             shown[1, i] = s[i] * params.lag[0] - c[i] * params.lag[1]
-    drive = couple(params.coupling, shown, params.field, params.mean)
-    if drive.shape[1] > n:
+    couple(params.coupling, shown, params.field, params.mean)
+    drive = acting(params.coupling, params.field, params.mean)
+    if params.lag[2] != 0.0:
         for i in range(n):
             drive[0, i] += drive[1, n + i]
             drive[1, i] -= drive[0, n + i]
@@ -89,7 +90,7 @@ def kuramoto_drift(
         out[i] = omega[i] + y[i] * c[i] - x[i] * s[i] - injected
 
 
-@kernel
+@kernel(allocates=False)
 def kuramoto_diffuse(
     theta: FloatArray, params: KuramotoParams, noise: FloatArray, out: FloatArray
 ) -> None:
@@ -98,7 +99,7 @@ def kuramoto_diffuse(
         out[i] = noise[i]
 
 
-@kernel
+@kernel(allocates=False)
 def kuramoto_advance(
     theta: FloatArray,
     params: KuramotoParams,
@@ -127,7 +128,7 @@ def kuramoto_advance(
     return -1
 
 
-@kernel
+@kernel(allocates=False)
 def kuramoto_map(theta: FloatArray, params: KuramotoParams, move: FloatArray) -> int:
     """Add a move of any size; return the first phase that is not finite, or -1."""
     failed = -1
@@ -138,7 +139,7 @@ def kuramoto_map(theta: FloatArray, params: KuramotoParams, move: FloatArray) ->
     return failed
 
 
-@kernel
+@kernel(allocates=False)
 def kuramoto_order(
     theta: FloatArray, params: KuramotoParams, first: int, n: int
 ) -> float:

@@ -148,7 +148,7 @@ def pairwise_coherence(path: Path, after: float = 0.0) -> FloatArray:
     return np.asarray(mean)
 
 
-def settling_time(
+def settling_times(
     path: Path, within: float, target: FloatArray | None = None
 ) -> FloatArray:
     """Return from when on every oscillator stays near a state.

@@ -4,7 +4,7 @@ import math
 from typing import NamedTuple
 
 from oscsim._jit import kernel
-from oscsim.physics.coupling import Coupling, couple, coupling_member
+from oscsim.physics.coupling import Coupling, acting, couple, coupling_member
 from oscsim.typing import FloatArray
 
 
@@ -26,7 +26,7 @@ class LoheParams(NamedTuple):
         What oscillators do to each other.
     scratch : FloatArray, shape (1, n)
         Room for one number per oscillator.
-    mean : FloatArray, shape (d, n)
+    mean : FloatArray, shape (d + 3, n)
         Room for what acts on every oscillator.
     """
 
@@ -52,45 +52,49 @@ def lohe_member(
     )
 
 
-@kernel
+@kernel(allocates=False)
 def lohe_drift(t: float, z: FloatArray, params: LoheParams, out: FloatArray) -> None:
     """Write Omega_i z_i + g_i - <z_i, g_i> z_i, g_i = h_i + sum_j K_ij z_j."""
     d, n = params.field.shape
-    drive = couple(params.coupling, z.reshape(d, n), params.field, params.mean)
-    _tangent(z, drive, params.scratch[0], out)
-    if params.omega.shape[0] > 0:
+    x, rate, omega = z.reshape(d, n), out.reshape(d, n), params.omega
+    couple(params.coupling, x, params.field, params.mean)
+    drive = acting(params.coupling, params.field, params.mean)
+    _tangent(x, drive, params.scratch[0], rate)
+    if omega.shape[0] > 0:
         for a in range(d):
             for b in range(d):
                 for i in range(n):
-                    out[a * n + i] += params.omega[a, b, i] * z[b * n + i]
+                    rate[a, i] += omega[a, b, i] * x[b, i]
 
 
-@kernel
+@kernel(allocates=False)
 def _tangent(
     z: FloatArray, vector: FloatArray, along: FloatArray, out: FloatArray
 ) -> None:
-    """Write the part of ``vector`` (d, n) at right angles to every z_i."""
-    d, n = vector.shape
+    """Write the part of ``vector`` at right angles to every z_i, all (d, n)."""
+    d, n = z.shape
     for i in range(n):
-        along[i] = z[i] * vector[0, i]
-    for a in range(1, d):
+        along[i] = z[0, i] * vector[0, i] + z[1, i] * vector[1, i]
+    for a in range(2, d):
         for i in range(n):
-            along[i] += z[a * n + i] * vector[a, i]
+            along[i] += z[a, i] * vector[a, i]
     for a in range(d):
         for i in range(n):
-            out[a * n + i] = vector[a, i] - along[i] * z[a * n + i]
+            out[a, i] = vector[a, i] - along[i] * z[a, i]
 
 
-@kernel
+@kernel(allocates=False)
 def lohe_diffuse(
     z: FloatArray, params: LoheParams, noise: FloatArray, out: FloatArray
 ) -> None:
     """Write the tangent part of the noise, b_i - <z_i, b_i> z_i."""
     d, n = params.field.shape
-    _tangent(z, noise.reshape(d, n), params.scratch[0], out)
+    _tangent(
+        z.reshape(d, n), noise.reshape(d, n), params.scratch[0], out.reshape(d, n)
+    )
 
 
-@kernel
+@kernel(allocates=False)
 def lohe_advance(
     z: FloatArray,
     params: LoheParams,
@@ -106,28 +110,37 @@ def lohe_advance(
     """
     for i in range(z.shape[0]):
         z[i] += drifted[i] + diffused[i]
-    return _retract(z, params, z.dtype.type(0.25), z.dtype.type(4.0))
+    return _retract(
+        z.reshape(params.field.shape),
+        params.scratch[0],
+        z.dtype.type(0.25),
+        z.dtype.type(4.0),
+    )
 
 
-@kernel
+@kernel(allocates=False)
 def lohe_map(z: FloatArray, params: LoheParams, move: FloatArray) -> int:
     """Add a move of any size and divide by the length; return a failure, or -1."""
     for i in range(z.shape[0]):
         z[i] += move[i]
-    return _retract(z, params, z.dtype.type(1e-30), z.dtype.type(1e30))
+    return _retract(
+        z.reshape(params.field.shape),
+        params.scratch[0],
+        z.dtype.type(1e-30),
+        z.dtype.type(1e30),
+    )
 
 
-@kernel
-def _retract(z: FloatArray, params: LoheParams, least: float, most: float) -> int:
+@kernel(allocates=False)
+def _retract(z: FloatArray, square: FloatArray, least: float, most: float) -> int:
     """Divide by the lengths; return the first whose square is out of bounds, or -1."""
-    d, n = params.field.shape
+    d, n = z.shape
     one = z.dtype.type(1.0)
-    square = params.scratch[0]
     for i in range(n):
-        square[i] = z[i] * z[i]
-    for a in range(1, d):
+        square[i] = z[0, i] * z[0, i] + z[1, i] * z[1, i]
+    for a in range(2, d):
         for i in range(n):
-            square[i] += z[a * n + i] * z[a * n + i]
+            square[i] += z[a, i] * z[a, i]
     failed, n_bad = -1, 0
     for i in range(n):
         n_bad += not (least <= square[i] <= most)
@@ -139,11 +152,11 @@ def _retract(z: FloatArray, params: LoheParams, least: float, most: float) -> in
         square[i] = one / math.sqrt(square[i])
     for a in range(d):
         for i in range(n):
-            z[a * n + i] *= square[i]
+            z[a, i] *= square[i]
     return failed
 
 
-@kernel
+@kernel(allocates=False)
 def lohe_order(z: FloatArray, params: LoheParams, first: int, n: int) -> float:
     """Return |mean of z| over n oscillators from ``first`` on."""
     d, width = params.field.shape

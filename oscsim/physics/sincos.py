@@ -35,7 +35,7 @@ _ZERO32 = _F(0.0)
 _MANY32, _MANY64 = _F(1e6), 1e9
 
 
-@kernel(reassociate=False)
+@kernel(reassociate=False, allocates=False)
 def _sincos64(theta: FloatArray, s: FloatArray, c: FloatArray) -> None:
     """Reduce by pi/2 in three parts (Cody & Waite 1980), then fdlibm's minimax pair.
 
@@ -78,7 +78,7 @@ def _sincos64(theta: FloatArray, s: FloatArray, c: FloatArray) -> None:
                 s[i], c[i] = math.nan, math.nan
 
 
-@kernel(reassociate=False)
+@kernel(reassociate=False, allocates=False)
 def _sincos32(theta: FloatArray, s: FloatArray, c: FloatArray) -> None:
     """Single precision: the same with the polynomials of Cephes' ``sinf.c``."""
     n_far = 0

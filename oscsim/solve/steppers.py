@@ -12,7 +12,7 @@ _RK4, _HEUN, _MAP = METHODS["rk4"], METHODS["heun"], METHODS["map"]
 N_WORK = 6
 
 
-@kernel
+@kernel(allocates=False)
 def increments(
     method: int,
     t: float,
@@ -81,7 +81,7 @@ def increments(
             diffused[i] = one_half * (diffused[i] + g[i])
 
 
-@kernel
+@kernel(allocates=False)
 def fill_noise(
     words: IntArray,
     step: int,
@@ -102,22 +102,7 @@ def fill_noise(
     for lane in range(LANES):
         counters[0, lane] = np.uint64(step)
     if d == 1:
-        for start in range(first - first % 2, first + n, 2 * LANES):
-            for lane in range(LANES):
-                counters[1, lane] = np.uint64(start // 2 + lane)
-            uniform_lanes(words, counters[0], counters[1], lanes[0], lanes[1])
-            normal_lanes(lanes[0], lanes[1], lanes[2], lanes[3], lanes[4])
-            if start >= first and start + 2 * LANES <= first + n:
-                at = start - first
-                for lane in range(LANES):
-                    out[0, at + 2 * lane] = deviation[at + 2 * lane] * lanes[2, lane]
-                    out[0, at + 2 * lane + 1] = (
-                        deviation[at + 2 * lane + 1] * lanes[3, lane]
-                    )
-            else:
-                for i in range(max(start, first), min(first + n, start + 2 * LANES)):
-                    value = lanes[2 + (i - start) % 2, (i - start) // 2]
-                    out[0, i - first] = deviation[i - first] * value
+        _fill_circle(words, first, deviation, counters, lanes, out[0])
         return
     blocks = (d + 1) // 2
     for start in range(0, n, LANES):
@@ -128,16 +113,41 @@ def fill_noise(
                 counters[1, lane] = np.uint64(at)
             uniform_lanes(words, counters[0], counters[1], lanes[0], lanes[1])
             normal_lanes(lanes[0], lanes[1], lanes[2], lanes[3], lanes[4])
-            for half in range(2):
-                a = 2 * block + half
-                if a < d:
-                    for lane in range(n_used):
-                        out[a, start + lane] = (
-                            deviation[start + lane] * lanes[2 + half, lane]
-                        )
+            for a in range(2 * block, min(d, 2 * block + 2)):
+                values = lanes[2 + a - 2 * block]
+                row, spread = out[a, start:], deviation[start:]
+                for lane in range(n_used):
+                    row[lane] = spread[lane] * values[lane]
 
 
-@kernel
+@kernel(allocates=False)
+def _fill_circle(
+    words: IntArray,
+    first: int,
+    deviation: FloatArray,
+    counters: IntArray,
+    lanes: FloatArray,
+    out: FloatArray,
+) -> None:
+    """Write the noise of phases, two from each block."""
+    n = out.shape[0]
+    for start in range(first - first % 2, first + n, 2 * LANES):
+        for lane in range(LANES):
+            counters[1, lane] = np.uint64(start // 2 + lane)
+        uniform_lanes(words, counters[0], counters[1], lanes[0], lanes[1])
+        normal_lanes(lanes[0], lanes[1], lanes[2], lanes[3], lanes[4])
+        if start >= first and start + 2 * LANES <= first + n:
+            row, spread = out[start - first :], deviation[start - first :]
+            for lane in range(LANES):
+                row[2 * lane] = spread[2 * lane] * lanes[2, lane]
+                row[2 * lane + 1] = spread[2 * lane + 1] * lanes[3, lane]
+        else:
+            for i in range(max(start, first), min(first + n, start + 2 * LANES)):
+                value = lanes[2 + (i - start) % 2, (i - start) // 2]
+                out[i - first] = deviation[i - first] * value
+
+
+@kernel(allocates=False)
 def save(
     y: FloatArray,
     n_copies: int,
@@ -157,7 +167,7 @@ def save(
                 saved[trajectory + m, row, oscillator + i, a] = y[first + i]
 
 
-@kernel
+@kernel(allocates=False)
 def park(y: FloatArray, n_copies: int, m: int, d: int) -> None:
     """Put a failed copy on a point where it cannot fail again soon."""
     width = y.shape[0] // (d * n_copies)
