@@ -12,7 +12,7 @@ from oscsim.physics.locking import (
     effective_frequencies,
     locked_clusters,
     pairwise_coherence,
-    settling_time,
+    settling_times,
 )
 from tests.helpers import assert_mean, random_units
 
@@ -161,39 +161,39 @@ def test_coherence_refuses_an_empty_span():
 def test_exponential_approach_settles_when_the_formula_says():
     theta = 1.5 + 2.0 * np.exp(-TIMES)
     run = path(np.stack([theta, np.full_like(theta, 1.5 + 2 * np.pi)], axis=-1)[None])
-    found = settling_time(run, 0.01, target=np.array([1.5, 1.5]))
+    found = settling_times(run, 0.01, target=np.array([1.5, 1.5]))
     exact = np.log(2.0 / 0.01)
     assert exact <= found[0, 0] < exact + TIMES[1]
     assert found[0, 1] == 0.0
-    assert settling_time(run, 0.01)[0, 0] == pytest.approx(found[0, 0], abs=0.051)
+    assert settling_times(run, 0.01)[0, 0] == pytest.approx(found[0, 0], abs=0.051)
 
 
 def test_leaving_again_does_not_count_as_settled():
     theta = np.where((TIMES < 3) | ((TIMES > 6) & (TIMES < 7)), 1.0, 0.0)
     run = path(theta[None, :, None])
-    assert settling_time(run, 0.1)[0, 0] == TIMES[TIMES >= 7][0]
+    assert settling_times(run, 0.1)[0, 0] == TIMES[TIMES >= 7][0]
     run = path(np.where(TIMES < 9.99, 0.0, 1.0)[None, :, None])
-    assert settling_time(run, 0.1, target=np.zeros(1))[0, 0] == np.inf
+    assert settling_times(run, 0.1, target=np.zeros(1))[0, 0] == np.inf
 
 
 def test_across_the_cut_the_distance_is_small():
     target = np.array([np.pi - 1e-3])
     run = path(np.full((1, 201, 1), -np.pi + 1e-3))
-    assert settling_time(run, 0.01, target=target)[0, 0] == 0.0
+    assert settling_times(run, 0.01, target=target)[0, 0] == 0.0
 
 
 def test_the_circle_settles_like_its_phases():
     theta = np.stack([2.5 * np.exp(-TIMES), -3.0 * np.exp(-2 * TIMES)], axis=-1)[None]
     run = path(theta)
-    expected = settling_time(run, 0.02, target=np.zeros(2))
-    found = settling_time(on_circle(run), 0.02, target=np.tile([1.0, 0.0], (2, 1)))
+    expected = settling_times(run, 0.02, target=np.zeros(2))
+    found = settling_times(on_circle(run), 0.02, target=np.tile([1.0, 0.0], (2, 1)))
     np.testing.assert_array_equal(found, expected)
 
 
 def test_a_failed_path_never_settles():
     y = np.zeros((2, 201, 1))
     y[1, 100:] = np.nan
-    assert settling_time(path(y), 0.1).ravel().tolist() == [0.0, np.inf]
+    assert settling_times(path(y), 0.1).ravel().tolist() == [0.0, np.inf]
 
 
 @pytest.mark.parametrize(
@@ -207,4 +207,4 @@ def test_a_failed_path_never_settles():
 )
 def test_settling_refuses(within, target, message):
     with pytest.raises(SpecError, match=message):
-        settling_time(turning(1.0), within, target)
+        settling_times(turning(1.0), within, target)

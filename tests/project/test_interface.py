@@ -48,7 +48,7 @@ PUBLIC = [
     "ring",
     "robustness",
     "scale_free",
-    "settling_time",
+    "settling_times",
     "simulate",
     "small_world",
 ]
