@@ -14,7 +14,8 @@ def matrix_of(topology: Any) -> Any:
 
     weight[i, j] is the influence of j on i. An edge of a graph acts both ways,
     an edge j -> i of a directed graph on i; its attribute ``weight`` counts, 1
-    without it.
+    without it. The diagonal of a matrix acts as the equations say: not at all
+    without lag, by -K_ii sin(lag) with it.
 
     Parameters
     ----------
@@ -29,8 +30,8 @@ def matrix_of(topology: Any) -> Any:
     Raises
     ------
     SpecError
-        If a weight is not a finite real number, or the matrix is not square or
-        has no oscillator.
+        If a weight is not a finite real number, the matrix is not square or
+        has no oscillator, or a graph has parallel edges or self loops.
     """
     if hasattr(topology, "adjacency") and hasattr(topology, "is_multigraph"):
         return _from_graph(topology)
@@ -70,7 +71,10 @@ def _require_finite(values: FloatArray) -> None:
 def _from_graph(graph: Any) -> Any:
     """Return the CSR matrix of a networkx graph in the order of its nodes."""
     if graph.is_multigraph():
-        raise SpecError("a graph with parallel edges is ambiguous: add up its weights")
+        raise SpecError(
+            f"the edges of a {type(graph).__name__} may be parallel: add up their "
+            "weights in a Graph or DiGraph"
+        )
     number = {node: k for k, node in enumerate(graph)}
     if not number:
         raise SpecError("a network needs at least one oscillator, got an empty graph")
@@ -82,10 +86,12 @@ def _from_graph(graph: Any) -> Any:
                 f"the weight of edge ({source!r}, {target!r}) must be a finite "
                 f"number, got {weight!r}"
             )
+        if source == target:
+            raise SpecError(f"node {source!r} has an edge to itself: remove self loops")
         targets.append(number[target])
         sources.append(number[source])
         values.append(float(weight))
-        if not graph.is_directed() and source != target:
+        if not graph.is_directed():
             targets.append(number[source])
             sources.append(number[target])
             values.append(float(weight))
