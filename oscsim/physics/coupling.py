@@ -59,15 +59,18 @@ class Dense(NamedTuple):
 
 
 class DenseThreaded(NamedTuple):
-    """A matrix whose rows are shared out over threads; fields as ``Dense``.
+    """A matrix whose rows can be shared out over threads.
 
     Attributes
     ----------
     weights : FloatArray, shape (1, n, n_rows)
         As in ``Dense``.
+    is_on : IntArray, shape (1,)
+        Whether they are, now; the result is the same.
     """
 
     weights: FloatArray
+    is_on: IntArray
 
 
 class DenseEnsemble(NamedTuple):
@@ -111,12 +114,14 @@ class Sparse(NamedTuple):
 
 
 class SparseThreaded(NamedTuple):
-    """Sparse coupling whose slices are shared out over threads.
+    """Sparse coupling whose slices can be shared out over threads.
 
     Attributes
     ----------
     weights, columns, starts, rows, n_rows
         As in ``Sparse``.
+    is_on : IntArray, shape (1,)
+        Whether they are, now; the result is the same.
     """
 
     weights: FloatArray
@@ -124,6 +129,7 @@ class SparseThreaded(NamedTuple):
     starts: IntArray
     rows: IntArray
     n_rows: IntArray
+    is_on: IntArray
 
 
 Coupling: TypeAlias = (
@@ -222,6 +228,21 @@ def _dense_pair_threads(
 
 
 @kernel(allocates=False)
+def _dense_pair_shared(
+    is_on: bool,
+    weights: FloatArray,
+    x: FloatArray,
+    y: FloatArray,
+    a: FloatArray,
+    b: FloatArray,
+) -> None:
+    if is_on:
+        _dense_pair_threads(weights, x, y, a, b)
+    else:
+        _dense_pair(weights, x, y, a, b, 0, a.shape[0])
+
+
+@kernel(allocates=False)
 def _couple_dense(
     coupling: Dense, x: FloatArray, field: FloatArray, out: FloatArray
 ) -> None:
@@ -243,13 +264,14 @@ def _couple_dense(
 def _couple_dense_threaded(
     coupling: DenseThreaded, x: FloatArray, field: FloatArray, out: FloatArray
 ) -> None:
+    """Write the same as ``_couple_dense``."""
     _begin(field, out)
-    weights = coupling.weights[0]
+    weights, is_on = coupling.weights[0], coupling.is_on[0] != 0
     d = x.shape[0]
     for c in range(0, d - 1, 2):
-        _dense_pair_threads(weights, x[c], x[c + 1], out[c], out[c + 1])
+        _dense_pair_shared(is_on, weights, x[c], x[c + 1], out[c], out[c + 1])
     if d % 2 == 1:
-        _dense_pair_threads(weights, x[d - 1], x[d - 1], out[d - 1], out[d])
+        _dense_pair_shared(is_on, weights, x[d - 1], x[d - 1], out[d - 1], out[d])
 
 
 @kernel(allocates=False)
@@ -306,6 +328,23 @@ def _sparse_pair_threads(
 
 
 @kernel(allocates=False)
+def _sparse_pair_shared(
+    is_on: bool,
+    weights: FloatArray,
+    columns: IntArray,
+    starts: IntArray,
+    x: FloatArray,
+    y: FloatArray,
+    a: FloatArray,
+    b: FloatArray,
+) -> None:
+    if is_on:
+        _sparse_pair_threads(weights, columns, starts, x, y, a, b)
+    else:
+        _sparse_pair(weights, columns, starts, x, y, a, b, 0, a.shape[0])
+
+
+@kernel(allocates=False)
 def _scatter(
     rows: IntArray, sums: FloatArray, field: FloatArray, n_rows: int, out: FloatArray
 ) -> None:
@@ -349,7 +388,8 @@ def _couple_sparse_threaded(
     sums = out[d + 1 :].reshape(2, n_slices, ROWS)
     for c in range(0, d, 2):
         e = min(c + 1, d - 1)
-        _sparse_pair_threads(
+        _sparse_pair_shared(
+            coupling.is_on[0] != 0,
             coupling.weights,
             coupling.columns,
             coupling.starts,

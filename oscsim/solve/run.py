@@ -25,8 +25,8 @@ from oscsim.solve.plan import Plan, noise_words
 from oscsim.solve.steppers import METHODS, integrate
 from oscsim.typing import FloatArray, IntArray
 
-BLOCK = 64
 COPIES = 32
+_LEAST_BLOCK, _BLOCK_NUMBERS = 64, 512
 _LEAST_RUNS, _LEAST_SIZE = 16, 32
 _WORTH_THREADS = 100_000
 _PIECE_S = 0.2
@@ -134,7 +134,12 @@ def run(
             numba.set_num_threads(min(workers, numba.config.NUMBA_NUM_THREADS))
             stack.callback(numba.set_num_threads, before)
             workers = 1
-        n_done = _in_pieces(piece, len(layout.tasks), plan, workers, progress)
+        choice = _Choice(
+            layout.params.coupling.is_on if layout.is_threaded else None
+        )
+        n_done = _in_pieces(
+            piece, len(layout.tasks), plan, workers, progress, choice
+        )
     return Outcome(saved, observed, _by_trajectory(layout, status, n_runs), n_done)
 
 
@@ -144,6 +149,7 @@ def _in_pieces(
     plan: Plan,
     workers: int,
     progress: Callable[[int, int], object] | None,
+    choice: "_Choice",
 ) -> int:
     """Advance all tasks together, a fraction of a second at a time."""
     n_groups = min(n_tasks, 4 * workers) if workers > 1 else 1
@@ -153,6 +159,7 @@ def _in_pieces(
         try:
             while done < plan.n_steps:
                 n_steps = min(n_steps, plan.n_steps - done)
+                choice.set()
                 began = time.perf_counter()
                 if n_groups == 1:
                     piece(0, n_tasks, done, n_steps)
@@ -164,8 +171,9 @@ def _in_pieces(
                     for future in futures:
                         future.result()
                 done += n_steps
-                spent = time.perf_counter() - began
-                n_steps = max(1, int(n_steps * min(4.0, _PIECE_S / max(spent, 1e-9))))
+                spent = max(time.perf_counter() - began, 1e-9)
+                choice.learn(spent / n_steps)
+                n_steps = max(1, int(n_steps * min(4.0, _PIECE_S / spent)))
                 if progress is not None:
                     progress(done, plan.n_steps)
         except KeyboardInterrupt:
@@ -173,10 +181,37 @@ def _in_pieces(
     return done
 
 
+class _Choice:
+    """Whether to use threads inside a step: what was faster when last tried.
+
+    On a busy machine waiting for another thread can cost more than a step.
+    """
+
+    def __init__(self, is_on: IntArray | None) -> None:
+        self._is_on = is_on
+        self._cost = {0: 0.0, 1: 0.0}
+        self._n_pieces = 0
+
+    def set(self) -> None:
+        """Choose for the next piece; the first compiles and does not count."""
+        if self._is_on is None:
+            return
+        better = 1 if self._cost[1] <= self._cost[0] else 0
+        is_trial = self._n_pieces % 16 in (1, 2)
+        self._is_on[0] = self._n_pieces % 16 - 1 if is_trial else better
+
+    def learn(self, cost: float) -> None:
+        """Take note of the seconds per step of the last piece."""
+        if self._is_on is not None and self._n_pieces > 0:
+            self._cost[int(self._is_on[0])] = cost
+        self._n_pieces += 1
+
+
 def _lay_out(network: Network, plan: Plan, workers: int) -> _Layout:
     n_runs, n = plan.n_runs, network.n_osc
     if network.coupling is None and not plan.is_observing:
-        width = min(BLOCK, n)
+        d = network.field.shape[1]
+        width = min(max(_LEAST_BLOCK, _BLOCK_NUMBERS // d), n)
         n_blocks = -(-n // width)
         block = np.tile(np.arange(n_blocks), n_runs)
         run_of = np.repeat(np.arange(n_runs), n_blocks)
@@ -201,10 +236,10 @@ def _lay_out(network: Network, plan: Plan, workers: int) -> _Layout:
     is_threaded = n_runs == 1 and workers > 1
     if is_threaded and coupling.weights.size >= _WORTH_THREADS:
         if isinstance(coupling, Dense):
-            params = params._replace(coupling=DenseThreaded(*coupling))
+            params = params._replace(coupling=DenseThreaded(*coupling, np.ones(1, np.int64)))
             return _Layout(params, 1, n, tasks, True)
         if isinstance(coupling, Sparse):
-            params = params._replace(coupling=SparseThreaded(*coupling))
+            params = params._replace(coupling=SparseThreaded(*coupling, np.ones(1, np.int64)))
             return _Layout(params, 1, n, tasks, True)
     return _Layout(params, 1, n, tasks, False)
 
