@@ -157,6 +157,19 @@ def test_few_saved_times_leave_out_what_needs_more(capfd, pair):
     assert names == {"trajectory.npz", "net.toml", "raster.png", "order.png"}
 
 
+def test_observing_keeps_the_order_instead_of_the_states(capfd, pair):
+    changed(pair, "dt = 0.05", 'dt = 0.05\nobserve = "order_parameter"')
+    code, out, _ = run(capfd, "simulate", pair, "--json")
+    assert code == 0
+    found = json.loads(out)["order_parameter"]["late"]["mean"]
+    assert found == pytest.approx(np.cos(np.arcsin(0.25) / 2), abs=1e-3)
+    with np.load("runs/pair-s0/trajectory.npz") as archive:
+        assert archive["y"].shape == (2, 2, 2)
+        assert archive["r_observed"].shape == (2, 201)
+    assert not Path("runs/pair-s0/raster.png").exists()
+    assert Path("runs/pair-s0/order.png").exists()
+
+
 def test_divergence_is_work_that_failed(capfd, pair, monkeypatch):
     def diverging(*_, **__):
         raise IntegrationError(1, 0.05, 0)

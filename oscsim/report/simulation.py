@@ -3,7 +3,6 @@
 import io
 import json
 import math
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +16,13 @@ from oscsim.files import write_whole
 from oscsim.network.potential import potential
 from oscsim.network.spec import Network
 from oscsim.physics.locking import effective_frequencies, locked_clusters
-from oscsim.physics.observables import order_parameter
 from oscsim.report.canvas import png
 from oscsim.report.numbers import quantity
 from oscsim.report.sphere_figure import sphere_figure
 from oscsim.report.trajectory_figures import (
     cluster_tolerance,
     locking_figure,
+    order_over_time,
     order_parameter_figure,
     phase_raster_figure,
 )
@@ -47,10 +46,8 @@ def summarise(network: Network, run: Trajectory) -> dict[str, Any]:
         saved times; None where a number is not defined.
     """
     half = float(run.t[-1]) / 2
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        r = order_parameter(run)
-    late = r[:, run.t >= half]
+    times, r = order_over_time(run)
+    late = r[:, times >= half]
     return {
         "geometry": run.geometry,
         "n_oscillators": network.n_osc,
@@ -111,6 +108,8 @@ def _defined(value: Any) -> float | None:
 
 def figures_of(network: Network, run: Trajectory) -> dict[str, Figure]:
     """Return the figures that a simulation has, by name."""
+    if run.t_observed.size > 1:
+        return {"order": order_parameter_figure(run)}
     if run.t.size < 2:
         return {}
     half = float(run.t[-1]) / 2
@@ -146,7 +145,8 @@ def write_simulation(
     Returns
     -------
     list of Path
-        ``trajectory.npz`` (t, y, status and the summary as JSON), ``net.toml``
+        ``trajectory.npz`` (t, y, status, t_observed,
+        r_observed and the summary as JSON), ``net.toml``
         and the figures.
 
     Raises
@@ -161,6 +161,8 @@ def write_simulation(
         t=run.t,
         y=run.y,
         status=run.status,
+        t_observed=run.t_observed,
+        r_observed=run.r_observed,
         summary=np.array(json.dumps(summary)),
     )
     files = {"trajectory.npz": out.getvalue(), "net.toml": source}

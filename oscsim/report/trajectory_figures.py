@@ -132,10 +132,9 @@ def order_parameter_figure(run: Trajectory, *, expected: float | None = None) ->
     Figure
     """
     n = run.y.shape[2]
-    mean_vector = unit_vectors(run).mean(axis=2)
-    r = np.minimum(np.linalg.norm(mean_vector, axis=-1), 1.0)
-    scale, prefix = scale_of(float(run.t[-1]))
-    time = run.t / scale
+    times, r = order_over_time(run)
+    scale, prefix = scale_of(float(times[-1]))
+    time = times / scale
     with blank(5.2, 3.2) as figure:
         ax = figure.subplots()
         several = len(r) > 1
@@ -246,6 +245,14 @@ def _limit_axes(ax: Axes, x: FloatArray, y: FloatArray) -> int:
     bottom, top = y[inside].min(), y[inside].max()
     ax.set_ylim(bottom - 0.05 * (top - bottom), top + 0.05 * (top - bottom))
     return int(np.count_nonzero(~inside))
+
+
+def order_over_time(run: Trajectory) -> tuple[FloatArray, FloatArray]:
+    """Return times (s) and r (n_trajectories, n_times), as observed or as saved."""
+    if run.t_observed.size:
+        return run.t_observed, run.r_observed
+    mean = unit_vectors(run).mean(axis=2)
+    return run.t, np.minimum(np.linalg.norm(mean, axis=-1), 1.0)
 
 
 def cluster_tolerance(run: Trajectory, after: float = 0.0) -> float:

@@ -117,6 +117,7 @@ class Times(_Table):
     dt: Positive | None = None
     method: str = "rk4"
     save_every: Count | None = None
+    observe: Literal["order_parameter"] | None = None
     n_trajectories: Count = 1
     seed: Word = 0
     dtype: Literal["float64", "float32"] = "float64"

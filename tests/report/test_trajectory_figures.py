@@ -1,5 +1,7 @@
 """Figures of simulations hold the states, say their units and name bad requests."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -118,6 +120,13 @@ def test_order_of_every_trajectory_and_their_mean():
     ]
     assert ax.lines[4].get_ydata()[0] == 0.7
     assert ax.lines[5].get_ydata()[0] == pytest.approx(3**-0.5)
+
+
+def test_an_observed_order_is_drawn_at_its_times():
+    t, r = np.linspace(0.0, 10.0, 5), np.linspace(0.1, 0.9, 5)[None]
+    run = replace(turning([1.0, 2.0], 1), t_observed=t, r_observed=r)
+    line = drawn(order_parameter_figure(run)).lines[0]
+    np.testing.assert_array_equal(line.get_xydata(), np.stack([t, r[0]], axis=-1))
 
 
 def test_many_trajectories_are_not_all_drawn():
