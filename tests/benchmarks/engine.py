@@ -6,7 +6,6 @@ from typing import Any, Literal
 import numpy as np
 
 import oscsim as osc
-from tests.benchmarks.problems import Problem
 
 Run = Callable[[], np.ndarray]
 
@@ -65,6 +64,7 @@ def noisy(
     n_steps: int,
     n_trajectories: int = 1,
     method: Literal["heun", "euler-maruyama"] = "euler-maruyama",
+    n_threads: int | None = None,
 ) -> Callable[[float, float], np.ndarray]:
     """Return an all-to-all run that takes coupling and diffusion."""
 
@@ -79,12 +79,8 @@ def noisy(
             start=start,
             n_trajectories=n_trajectories,
             seed=7,
+            n_threads=n_threads,
         )
         return path.y[:, -1]
 
     return run
-
-
-def weights(problem: Problem) -> Any:
-    """Return the coupling of a dense or sparse problem as ``kuramoto`` takes it."""
-    return problem.arrays[0]

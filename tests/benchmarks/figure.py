@@ -32,10 +32,10 @@ def _targets(axes: Axes, targets: dict[str, Any]) -> None:
     for place, name in enumerate(reversed(names)):
         entry = targets[name]
         measured = entry["measured"]
-        if not measured:
+        if measured is None:
             axes.text(1.05, place, "not measured", va="center", fontsize=7, color=INK)
             continue
-        gain = measured / entry["target"]
+        gain = max(measured, 1e-6) / entry["target"]
         gain = gain if entry["sense"] == ">=" else 1 / gain
         reached = entry["reached"]
         axes.barh(
@@ -68,7 +68,7 @@ def _targets(axes: Axes, targets: dict[str, Any]) -> None:
     axes.set_xlim(low / 2, high * 2)
     axes.set_ylim(-0.7, len(names) - 0.3)
     axes.axvline(1, color=INK, linewidth=1)
-    axes.set_xlabel("measured / target (right of the line: reached)")
+    axes.set_xlabel("measured / target, or target / measured where less is better")
 
 
 def _growth(axes: Axes, rows: list[dict[str, Any]], row: str) -> None:

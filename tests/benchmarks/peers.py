@@ -452,7 +452,8 @@ def brian2_noisy(problem: Problem, n_steps: int) -> NoisyRun:
     brian2.defaultclock.dt = problem.dt * brian2.second
     group = brian2.NeuronGroup(
         omega.size,
-        """dx/dt = (w + k*(cos(x)*mean_s - sin(x)*mean_c))/second + sqrt(2*D/second)*xi : 1
+        """dx/dt = (w + pull)/second + sqrt(2*D/second)*xi : 1
+        pull = k*(cos(x)*mean_s - sin(x)*mean_c) : 1
         w : 1
         k : 1 (shared)
         D : 1 (shared)

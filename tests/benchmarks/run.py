@@ -39,6 +39,7 @@ GROUPS = (
     "growth",
     "inference",
     "startup",
+    "memory",
 )
 PEERS = (
     "numpy",
@@ -146,7 +147,7 @@ def _in_process(group: str, quick: bool, repeats: int) -> list[dict[str, Any]]:
 def _one_group(group: str, quick: bool, repeats: int, out: Path) -> int:
     from tests.benchmarks import workloads
     from tests.benchmarks.inference import infer_rows
-    from tests.benchmarks.startup import startup_rows
+    from tests.benchmarks.startup import memory_rows, startup_rows
 
     makers: dict[str, Callable[[workloads.Scale], list[workloads.Row]]] = {
         "W1": workloads.w1_dense,
@@ -159,6 +160,7 @@ def _one_group(group: str, quick: bool, repeats: int, out: Path) -> int:
         "growth": workloads.growth,
         "inference": infer_rows,
         "startup": startup_rows,
+        "memory": memory_rows,
     }
     for d in DIMENSIONS:
         makers[f"W4-d{d}"] = partial(workloads.w4_driven, d=d)
@@ -177,6 +179,10 @@ def _show(group: str, rows: list[dict[str, Any]]) -> None:
             what = f"missing: {row['missing']}"
             told = escape(row["contender"]), "", "", "", escape(what)
             table.add_row(row["row"], *told)
+            continue
+        if "asked_bytes" in row:
+            what = f"{row['peak_growth_bytes']} bytes for {row['asked_bytes']}"
+            table.add_row(row["row"], row["contender"], "", "", "", what)
             continue
         error = row["error"]
         table.add_row(
@@ -198,17 +204,20 @@ def _show(group: str, rows: list[dict[str, Any]]) -> None:
 def _write(out: Path, machine: dict[str, Any], rows: list[dict[str, Any]]) -> None:
     from oscsim.files import write_whole
     from tests.benchmarks.figure import draw
-    from tests.benchmarks.targets import judge
+    from tests.benchmarks.targets import judge, rooflines
 
     targets = judge(rows)
     others = [r["load"]["others_processors"] or 0.0 for r in rows if r.get("load")]
     machine["others_processors_max"] = max(others, default=None)
     machine["disturbed"] = max(others, default=0.0) > BUSY
-    report = {"machine": machine, "targets": targets, "rows": rows}
+    report: dict[str, Any] = {"machine": machine, "targets": targets}
+    report |= {"rooflines": rooflines(rows), "rows": rows}
     out.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(report, indent=1, allow_nan=False) + "\n"
     write_whole(out, text.encode())
     write_whole(out.with_suffix(".png"), draw(report))
+    if machine["quick"]:
+        console.print("small sizes: what follows says nothing about speed")
     table = Table(title="targets", title_justify="left")
     for heading in ("id", "measured", "by CPU time", "asked", "", "what"):
         table.add_column(heading)
@@ -223,6 +232,8 @@ def _write(out: Path, machine: dict[str, Any], rows: list[dict[str, Any]]) -> No
             entry.get("missing", entry["what"]),
         )
     console.print(table)
+    for name, text in report["rooflines"].items():
+        console.print(f"{name}: {text}", markup=False)
     console.print(f"written: {out} and {out.with_suffix('.png').name}")
 
 

@@ -1,5 +1,6 @@
-"""What a user waits for first: imports, the first call, the help text."""
+"""Whole processes: imports, the first call, the help text, peak memory."""
 
+import json
 import os
 import resource
 import statistics
@@ -50,6 +51,56 @@ def drift(t, x):
 odeint(drift, torch.arange(8.0), torch.tensor([0.0, 1.0]))
 """
 HELP = "from oscsim.cli import main; main(['--help'])"
+
+
+MEMORY = """
+import json, resource, sys
+import numpy as np, oscsim as osc
+n, steps, every = json.loads(sys.argv[1])
+def peak():
+    kilo = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * kilo
+network = osc.Network.kuramoto("all-to-all", omega=np.linspace(-1, 1, n), coupling=1.0)
+options = dict(dt=0.01, method="heun", diffusion=0.1, n_trajectories=4, seed=1)
+osc.simulate(network, t1=0.02, save_every=1, **options)
+before = peak()
+path = osc.simulate(network, t1=steps * 0.01, save_every=every or None, **options)
+print(json.dumps([peak() - before, path.y.nbytes, 4 * n * (steps + 1) * 8]))
+"""
+
+
+def memory_rows(scale: Scale) -> list[Row]:
+    """Measure the growth of peak memory by a run that saves all, or the end only."""
+    n, steps = scale.of(2000, 200), scale.of(4000, 200)
+    rows = []
+    for name, every in (("every step saved", 1), ("only the end saved", 0)):
+        done = subprocess.run(
+            [sys.executable, "-c", MEMORY, json.dumps([n, steps, every])],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        row: Row = {"row": "memory", "contender": name, "library": "oscsim"}
+        row["family"] = name
+        if done.returncode:
+            last = (done.stderr.strip().splitlines() or ["failed"])[-1]
+            rows.append(row | {"missing": last[:240]})
+            continue
+        grown, asked, whole = json.loads(done.stdout)
+        rows.append(
+            row
+            | {
+                "version": version_of("oscsim"),
+                "error": None,
+                "wall_per_unit_s": 0.0,
+                "cpu_per_unit_s": 0.0,
+                "peak_growth_bytes": grown,
+                "asked_bytes": asked,
+                "trajectory_bytes": whole,
+            }
+        )
+    return rows
 
 
 def startup_rows(scale: Scale) -> list[Row]:

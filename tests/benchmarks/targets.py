@@ -173,6 +173,15 @@ def seconds(row: str, family: str) -> Measure:
     return lambda t: _both(lambda key: t.best(row, family, key))
 
 
+def memory(t: Times) -> tuple[float, float]:
+    """Growth of the peak of a run that saves every step over what it returns."""
+    found = t.all("memory", "every step saved")
+    if not found:
+        raise NotMeasuredError("memory was not measured")
+    grown = found[0]["peak_growth_bytes"] / found[0]["asked_bytes"]
+    return grown, grown
+
+
 TARGETS: dict[str, Target] = {
     "W1_numpy": Target(1, ">=", "numpy / ours, per step", ratio("W1", "numpy")),
     "W1_bandwidth": Target(0.75, ">=", "share of the read bandwidth", bandwidth),
@@ -222,6 +231,7 @@ TARGETS: dict[str, Target] = {
     "infer_ratio": Target(
         3, "<=", "one chip / digital", ratio("inference", "chip", "digital")
     ),
+    "memory": Target(2, "<=", "peak growth / states asked for", memory),
     "help_s": Target(0.5, "<=", "s for oscsim --help", seconds("startup", "--help")),
 }
 
@@ -247,3 +257,58 @@ def judge(rows: Sequence[Row]) -> dict[str, dict[str, Any]]:
             entry |= {"measured": wall, "measured_cpu": cpu, "reached": bool(reached)}
         judged[name] = entry
     return judged
+
+
+def rooflines(rows: Sequence[Row]) -> dict[str, str]:
+    """Say for each row how near the machine's own limits ours comes."""
+    times = Times(rows)
+    told: dict[str, str] = {}
+    for name, tell in (("W1", _tell_reads), ("W2", _tell_gathers)):
+        _put(told, name, lambda tell=tell: tell(times))
+    _put(told, "W3", lambda: _tell_flops(times, "W3", "oscsim", batch_flops))
+    for d in (2, 8, 32):
+        row = f"W4 d={d}"
+        _put(told, row, lambda row=row: _tell_flops(times, row, "oscsim", driven_flops))
+    _put(told, "W6", lambda: _tell_flops(times, "W6", "oscsim32", shared_flops))
+    return told
+
+
+def _put(told: dict[str, str], name: str, tell: Callable[[], str]) -> None:
+    try:
+        told[name] = tell()
+    except NotMeasuredError:
+        return
+
+
+def driven_flops(row: Row) -> float:
+    """Operations of one step of driven vectors, 33 d each.
+
+    Four evaluations of 4 d (product, projection), three stages of 2 d, the
+    weighted sum 8 d, length and division 3 d.
+    """
+    d = row["dimension"]
+    return 33.0 * d * row["size"]
+
+
+def _tell_reads(t: Times) -> str:
+    share, _ = bandwidth(t)
+    n = _size(t, "W1")
+    rate = 4 * 8 * n * n / t.best("W1", "oscsim") / 1e9
+    return f"the matrix is read at {rate:.1f} GB/s, {share:.0%} of the fastest read"
+
+
+def _tell_gathers(t: Times) -> str:
+    edges = 4 * 8 * _size(t, "W2")
+    mine, floor = t.best("W2", "oscsim") / edges, t.best("W2", "ceiling")
+    return (
+        f"{mine * 1e9:.2f} ns per edge; the gather of sine and cosine alone "
+        f"{floor * 1e9:.2f} ns"
+    )
+
+
+def _tell_flops(t: Times, row: str, ours: str, per_step: Callable[[Row], float]) -> str:
+    ceiling = "sgemm" if ours.endswith("32") else "dgemm"
+    share, _ = flops(row, ours, ceiling, per_step)(t)
+    work = per_step(t.all(row, ours)[0])
+    rate = work / t.best(row, ours) / 1e9
+    return f"{rate:.1f} GF/s, {share:.0%} of {ceiling}"

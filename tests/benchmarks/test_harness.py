@@ -3,7 +3,10 @@
 import importlib.util
 import json
 import math
+import subprocess
+import sys
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +17,7 @@ from tests.benchmarks.measure import Contender, Missing, alternate, attempt
 from tests.benchmarks.targets import TARGETS, NotMeasuredError, at_error, judge
 
 STEPS = 20
+ROOT = Path(__file__).parents[2]
 
 
 def exact(problem, field):
@@ -185,3 +189,24 @@ def test_missing_contender_carries_its_reason():
     gone = attempt("x", "y", lambda: [][0])
     assert isinstance(gone, Missing)
     assert gone.reason.startswith("IndexError")
+
+
+@pytest.mark.slow
+def test_a_quick_run_writes_the_report(tmp_path):
+    """Also without the peers: they are reported missing, ours are not."""
+    out = tmp_path / "latest.json"
+    command = [sys.executable, "-m", "tests.benchmarks.run", "--quick"]
+    command += ["--only", "W1", "startup", "--out", str(out)]
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    report = json.loads(out.read_text(encoding="utf-8"))
+    assert set(report["targets"]) == set(TARGETS)
+    assert report["targets"]["help_s"]["measured"] > 0
+    assert report["targets"]["W1_numpy"]["measured"] > 0
+    assert report["targets"]["W2_scipy"]["measured"] is None
+    rows = {r["contender"]: r for r in report["rows"]}
+    assert 1e-13 < rows["oscsim float64"]["error"] < 1e-8
+    assert rows["oscsim float64"]["error"] < 2 * rows["numpy, 2 dgemv"]["error"]
+    assert out.with_suffix(".png").read_bytes().startswith(b"\x89PNG")

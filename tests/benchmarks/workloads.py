@@ -382,7 +382,7 @@ def w4_driven(scale: Scale, d: int) -> list[Row]:
     ]
     contenders = _exact_driven(problem, entries)
     contenders += ceilings.products(scale.of(2048, 256))
-    return alternate(f"W4 d={d}", contenders, scale.repeats)
+    return alternate(f"W4 d={d}", contenders, scale.repeats, size=n, dimension=d)
 
 
 def _exact_driven(
@@ -580,7 +580,13 @@ def w5_noise(scale: Scale) -> list[Row]:
         for entry in makers
         for name, library in [entry[:2]]
     ]
-    return alternate("W5", contenders, scale.repeats, size=n)
+    rows = alternate("W5", contenders, scale.repeats, size=n)
+    if any(r["family"] == "oscsim" and "missing" not in r for r in rows):
+        first, second = (
+            ours(20, n_trajectories=many, n_threads=k)(1.0, 0.2) for k in (1, 2)
+        )
+        rows[0]["same_bits_on_1_and_2_threads"] = bool((first == second).all())
+    return rows
 
 
 def _row_means(make: Solver) -> Solver:
