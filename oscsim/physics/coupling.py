@@ -274,7 +274,7 @@ def _couple_dense_threaded(
         _dense_pair_shared(is_on, weights, x[d - 1], x[d - 1], out[d - 1], out[d])
 
 
-@kernel(allocates=False)
+@kernel
 def _couple_ensemble(
     coupling: DenseEnsemble, x: FloatArray, field: FloatArray, out: FloatArray
 ) -> None:
