@@ -61,7 +61,7 @@ def plot(result: Any, kind: str | None = None, **options: Any) -> Figure:
         Which figure, the first named here if absent. Trajectory: ``raster``,
         ``order``, ``locking`` (takes ``omega``), ``sphere``. Run: ``accuracy``,
         ``drive``, ``settling``. The others have one.
-    options : dict
+    **options : dict
         Passed to the function that draws, in `oscsim.report.figures`.
 
     Returns

@@ -81,7 +81,7 @@ def public_functions():
 def test_documented_parameters_are_the_real_ones(node, docstring):
     section = docstring.split("Parameters\n----------\n")[1]
     section = re.split(r"\n\w+( \w+)?\n-{3,}", section)[0]
-    headings = re.findall(r"^(\w[\w, ]*?)(?: : .*)?$", section, re.MULTILINE)
+    headings = re.findall(r"^\*{0,2}(\w[\w, ]*?)(?: : .*)?$", section, re.MULTILINE)
     documented = {name for names in headings for name in names.split(", ")}
     arguments = node.args
     real = arguments.posonlyargs + arguments.args + arguments.kwonlyargs
