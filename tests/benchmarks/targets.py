@@ -72,13 +72,18 @@ def settled_ratio(family: str) -> Measure:
 def bandwidth(t: Times) -> tuple[float, float]:
     """Bytes of the matrix read per second over the fastest read of such a size."""
     n = _size(t, "W1")
-    read = min(
-        r["wall_per_unit_s"]
+    reads = [
+        r
         for r in t.all("W1", "ceiling")
         if r["contender"].startswith("read of the matrix")
+    ]
+    if not reads:
+        raise NotMeasuredError("no read was timed in W1")
+    return _both(
+        lambda key: (
+            4 * 8 * n * n * min(r[key] for r in reads) / t.best("W1", "oscsim", key)
+        )
     )
-    share = 4 * 8 * n * n * read / t.best("W1", "oscsim")
-    return share, share
 
 
 def flops(
@@ -269,6 +274,7 @@ def rooflines(rows: Sequence[Row]) -> dict[str, str]:
     for d in (2, 8, 32):
         row = f"W4 d={d}"
         _put(told, row, lambda row=row: _tell_flops(times, row, "oscsim", driven_flops))
+    _put(told, "W4 settled", lambda: _tell_settled(times))
     _put(told, "W6", lambda: _tell_flops(times, "W6", "oscsim32", shared_flops))
     return told
 
@@ -303,6 +309,21 @@ def _tell_gathers(t: Times) -> str:
     return (
         f"{mine * 1e9:.2f} ns per edge; the gather of sine and cosine alone "
         f"{floor * 1e9:.2f} ns"
+    )
+
+
+def _tell_settled(t: Times) -> str:
+    parts = []
+    for d in (2, 8, 32):
+        row = f"W4 settled d={d}"
+        closed, draw = t.best(row, "closed"), t.best(row, "draw")
+        plain = t.best(row, "stepped") / closed
+        noisy = t.best(row, "stepped noise") / draw
+        drift = t.best(row, "stepped") / draw
+        parts.append(f"d = {d} {plain:.0f}, {drift:.0f} and {noisy:.0f}")
+    return (
+        "200 plain steps over the closed form, 200 plain and 200 noisy steps over "
+        "the exact draw: " + "; ".join(parts)
     )
 
 
