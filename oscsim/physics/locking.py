@@ -64,8 +64,9 @@ def effective_frequencies(path: Path, after: float = 0.0) -> FloatArray:
 def locked_clusters(frequencies: FloatArray, tolerance: float) -> IntArray:
     """Return which oscillators share an effective frequency.
 
-    Sorted by frequency, neighbours that differ by at most ``tolerance`` belong
-    together; so the ends of a long chain may differ by more.
+    The members of a cluster differ by at most ``tolerance``. The largest set
+    that does so is the first cluster, and so on among those that remain on
+    either side of it.
 
     Parameters
     ----------
@@ -98,9 +99,26 @@ def locked_clusters(frequencies: FloatArray, tolerance: float) -> IntArray:
 
 def _clusters(rates: FloatArray, tolerance: float) -> IntArray:
     order = np.argsort(rates, kind="stable")
-    begins = np.diff(rates[order]) > tolerance
+    rising = rates[order]
+    beyond = np.searchsorted(rising, rising + tolerance, side="right")
+    begins = np.zeros(rates.size, dtype=bool)
+    segments = [(0, rates.size)]
+    while segments:
+        low, high = segments.pop()
+        if low == high:
+            continue
+        size = np.minimum(beyond[low:high], high) - np.arange(low, high)
+        largest = np.flatnonzero(size == size.max())
+        first = low + int(largest[largest.size // 2])
+        last = first + int(size.max())
+        if size.max() == 1:
+            begins[low:high] = True
+            continue
+        begins[[low, first]] = True
+        begins[last : last + 1] = True
+        segments += [(low, first), (last, high)]
     cluster = np.empty(rates.size, dtype=np.int64)
-    cluster[order] = np.concatenate([[0], np.cumsum(begins)])
+    cluster[order] = np.cumsum(begins) - 1
     by_size = np.argsort(-np.bincount(cluster), kind="stable")
     rank = np.empty_like(by_size)
     rank[by_size] = np.arange(by_size.size)

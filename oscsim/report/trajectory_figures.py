@@ -187,7 +187,7 @@ def locking_figure(
     after : float
         Leave out the transient before this time (s).
     tolerance : float, optional
-        Largest step of frequency within a locked cluster (rad/s); 0.2 rad over
+        Width in frequency of a locked cluster (rad/s); 1 rad over
         the time used if absent.
 
     Returns
@@ -256,9 +256,9 @@ def order_over_time(run: Trajectory) -> tuple[FloatArray, FloatArray]:
 
 
 def cluster_tolerance(run: Trajectory, after: float = 0.0) -> float:
-    """Return 0.2 rad over the saved time from ``after`` on (rad/s)."""
+    """Return 1 rad over the saved time from ``after`` on (rad/s)."""
     kept = run.t[run.t >= after]
-    return 0.2 / float(kept[-1] - kept[0])
+    return 1.0 / float(kept[-1] - kept[0])
 
 
 def one_trajectory(run: Trajectory, trajectory: int) -> FloatArray:

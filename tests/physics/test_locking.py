@@ -77,29 +77,43 @@ def test_effective_frequencies_refuse():
 
 def test_clusters_are_numbered_by_size_then_frequency():
     rates = [5.0, 1.0, 9.0, 1.01, 5.02, 1.02, 5.01, 1.03, -2.0]
-    found = locked_clusters(np.array(rates), 0.015)
+    found = locked_clusters(np.array(rates), 0.035)
     assert found.tolist() == [1, 0, 3, 0, 1, 0, 1, 0, 2]
     assert locked_clusters(np.array(rates), 0.0).max() == 8
     assert locked_clusters(np.array(rates), 100.0).max() == 0
 
 
 @given(
-    st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=20),
-    st.floats(0, 100),
+    st.lists(st.integers(-40, 40), min_size=1, max_size=20),
+    st.integers(0, 30),
     st.randoms(use_true_random=False),
 )
-def test_clusters_are_the_components_of_near_pairs(rates, tolerance, random):
+def test_clusters_are_narrow_and_the_first_is_the_largest(rates, tolerance, random):
     rates = np.array(rates)
     labels = locked_clusters(rates, tolerance)
     sizes = np.bincount(labels)
     assert np.all(np.diff(sizes) <= 0)
-    rising = np.sort(rates)
-    number_of_gaps = np.count_nonzero(np.diff(rising) > tolerance)
-    assert labels.max() == number_of_gaps
+    for k in range(labels.max() + 1):
+        assert np.ptp(rates[labels == k]) <= tolerance
+    windows = [np.sum((rates >= x) & (rates <= x + tolerance)) for x in rates]
+    assert sizes[0] == max(windows)
     order = list(range(len(rates)))
     random.shuffle(order)
     shuffled = locked_clusters(rates[order], tolerance)
-    np.testing.assert_array_equal(shuffled, labels[order])
+    assert np.bincount(shuffled).tolist() == sizes.tolist()
+    for rate in np.unique(rates):
+        assert len(set(labels[rates == rate])) == 1
+
+
+def test_a_dense_spectrum_is_not_one_cluster():
+    """A chain of small steps must not count as locked, however fine it is."""
+    rates = np.linspace(-1.0, 1.0, 100_001)
+    assert np.bincount(locked_clusters(rates, 0.01))[0] < 600
+    rates[np.abs(rates) < 0.3] = 0.0
+    assert np.bincount(locked_clusters(rates, 0.01))[0] == pytest.approx(
+        30_000, rel=0.03
+    )
+    assert np.bincount(locked_clusters(rates, 1e-7))[1] == 1
 
 
 def test_clusters_keep_the_shape():
