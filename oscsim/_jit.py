@@ -80,14 +80,15 @@ def _compile(fn: F, reassociate: bool, allocates: bool, parallel: bool) -> F:
     config: Any = numba.config
     previous, config.CACHE_DIR = config.CACHE_DIR, _CACHE_DIR
     try:
-        jitted = numba.njit(
-            error_model="numpy",
-            nogil=True,
-            cache=True,
-            fastmath=flags,
-            parallel=parallel,
-            _nrt=allocates,
-        )(fn)
+        options: dict[str, Any] = {
+            "error_model": "numpy",
+            "nogil": True,
+            "cache": True,
+            "fastmath": flags,
+            "parallel": parallel,
+            "_nrt": allocates,
+        }
+        jitted = numba.njit(**options)(fn)
     finally:
         config.CACHE_DIR = previous
     return cast(F, jitted)

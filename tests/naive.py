@@ -146,7 +146,7 @@ def phase_energy(theta, weights):
 def component_noise(stream, n, step, d=1):
     """The normal numbers of one step: two phases share a block, vectors have own."""
     if d == 1:
-        return np.array(
-            [normals(stream, i // 2, 2, step)[i % 2] for i in range(n)]
-        )[:, None]
+        return np.array([normals(stream, i // 2, 2, step)[i % 2] for i in range(n)])[
+            :, None
+        ]
     return np.array([normals(stream, i, d, step) for i in range(n)])

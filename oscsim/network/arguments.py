@@ -55,7 +55,7 @@ def real_array(name: str, value: Any) -> FloatArray:
 
 
 def coupling_of(
-    topology: Any, strength: float, omega: Any, n: int | None
+    topology: Any, strength: float, omega: Any, n: Any
 ) -> tuple[Any, int, tuple[int, ...]]:
     """Return (coupling, number of oscillators, batch axes).
 
@@ -82,7 +82,9 @@ def coupling_of(
             f"coupling must be one number, got shape {factor.shape}: give weights as "
             "the topology"
         )
-    if n is not None and (isinstance(n, bool) or n != int(n) or n < 1):
+    if n is not None and (
+        isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1
+    ):
         raise SpecError(f"n must be a whole number >= 1, got {n}")
     if isinstance(topology, str):
         if topology != "all-to-all":
@@ -103,6 +105,35 @@ def coupling_of(
     return weights, n_osc, tuple(weights.shape[:-2])
 
 
+def dimension(d: Any) -> int:
+    """Return ``d`` as a whole number >= 2.
+
+    Parameters
+    ----------
+    d : int
+        Dimension of the space around a sphere.
+
+    Raises
+    ------
+    SpecError
+        If it is anything else.
+    """
+    if isinstance(d, bool) or not isinstance(d, int | np.integer) or d < 2:
+        raise SpecError(f"d must be a whole number >= 2, got {d!r}")
+    return int(d)
+
+
+def one_each(omega: Any) -> Any:
+    """Return ``omega`` unless it is a single matrix, which says no number.
+
+    Parameters
+    ----------
+    omega : array_like or None
+        Numbers or matrices.
+    """
+    return None if np.ndim(omega) == 2 else omega
+
+
 def phase_rates(omega: Any, shape: tuple[int, ...]) -> FloatArray:
     """Return natural frequencies of the given shape.
 
@@ -120,8 +151,9 @@ def phase_rates(omega: Any, shape: tuple[int, ...]) -> FloatArray:
     """
     rates = real_array("omega", 0.0 if omega is None else omega)
     if rates.shape not in ((), shape[-1:], shape):
-        raise SpecError(f"omega must be a number or have shape {shape[-1:]}, got "
-                        f"{rates.shape}")
+        raise SpecError(
+            f"omega must be a number or have shape {shape[-1:]}, got {rates.shape}"
+        )
     return np.broadcast_to(rates, shape).copy()
 
 
@@ -180,8 +212,10 @@ def lag_of(lag: Any, coupling: Any) -> Any:
         return float(values)
     if isinstance(coupling, float) or values.shape != coupling.shape[-2:]:
         wanted = "one number" if isinstance(coupling, float) else coupling.shape[-2:]
-        raise SpecError(f"lag must be a number or fit the weights ({wanted}), got "
-                        f"shape {values.shape}")
+        raise SpecError(
+            f"lag must be a number or fit the weights ({wanted}), got "
+            f"shape {values.shape}"
+        )
     if sparse.issparse(coupling):
         return _lag_per_edge(values, coupling)
     return values

@@ -1,6 +1,7 @@
 """A network of oscillators: its state space and what acts on every oscillator."""
 
-from dataclasses import dataclass, field
+import dataclasses
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -8,7 +9,7 @@ from numpy.typing import DTypeLike
 from scipy import sparse
 
 from oscsim.errors import SpecError
-from oscsim.network import arguments, weights
+from oscsim.network import arguments
 from oscsim.network.layout import kernel_params
 from oscsim.physics.field import Params
 from oscsim.typing import FloatArray
@@ -55,8 +56,8 @@ class Network:
     omega: FloatArray
     coupling: Any = None
     lag: Any = 0.0
-    shil: FloatArray = field(default_factory=_nothing)
-    diffusion: FloatArray = field(default_factory=_nothing)
+    shil: FloatArray = dataclasses.field(default_factory=_nothing)
+    diffusion: FloatArray = dataclasses.field(default_factory=_nothing)
 
     @classmethod
     def driven(
@@ -241,17 +242,16 @@ class Network:
         ----------
         .. [1] Lohe (2009), J. Phys. A 42, 395101, eq. (22).
         """
-        if isinstance(d, bool) or not isinstance(d, int | np.integer) or d < 2:
-            raise SpecError(f"d must be a whole number >= 2, got {d!r}")
+        d = arguments.dimension(d)
         k, n_osc, _ = arguments.coupling_of(
-            topology, coupling, None if np.ndim(omega) == 2 else omega, n
+            topology, coupling, arguments.one_each(omega), n
         )
         if anchors is not None:
-            anchors = arguments.unit_vectors("anchors", anchors, int(d))
+            anchors = arguments.unit_vectors("anchors", anchors, d)
         return cls(
             "sphere",
-            arguments.anchor_field(anchors, anchor_weights, n_osc, int(d)),
-            arguments.rotation_rates(omega, n_osc, int(d)),
+            arguments.anchor_field(anchors, anchor_weights, n_osc, d),
+            arguments.rotation_rates(omega, n_osc, d),
             k,
             diffusion=arguments.diffusion_of(diffusion, n_osc),
         )

@@ -483,7 +483,9 @@ def coupling_member(coupling: Coupling, k: int) -> Coupling:
     k : int
         Which network.
     """
-    return (_dense_member if isinstance(coupling, Dense) else _same)(coupling, k)
+    if isinstance(coupling, Dense):
+        return _dense_member(coupling, k)
+    return _same(coupling, k)
 
 
 @overload(coupling_member)

@@ -1,7 +1,7 @@
 """Unit vectors on a product of spheres."""
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from oscsim._jit import kernel
 from oscsim.physics.coupling import Coupling, acting, couple, coupling_member
@@ -89,9 +89,7 @@ def lohe_diffuse(
 ) -> None:
     """Write the tangent part of the noise, b_i - <z_i, b_i> z_i."""
     d, n = params.field.shape
-    _tangent(
-        z.reshape(d, n), noise.reshape(d, n), params.scratch[0], out.reshape(d, n)
-    )
+    _tangent(z.reshape(d, n), noise.reshape(d, n), params.scratch[0], out.reshape(d, n))
 
 
 @kernel(allocates=False)
@@ -132,7 +130,7 @@ def lohe_map(z: FloatArray, params: LoheParams, move: FloatArray) -> int:
 
 
 @kernel(allocates=False)
-def _retract(z: FloatArray, square: FloatArray, least: float, most: float) -> int:
+def _retract(z: FloatArray, square: FloatArray, least: Any, most: Any) -> int:
     """Divide by the lengths; return the first whose square is out of bounds, or -1."""
     d, n = z.shape
     one = z.dtype.type(1.0)
@@ -145,15 +143,21 @@ def _retract(z: FloatArray, square: FloatArray, least: float, most: float) -> in
     for i in range(n):
         n_bad += not (least <= square[i] <= most)
     if n_bad > 0:
-        for i in range(n):
-            if failed < 0 and not least <= square[i] <= most:
-                failed = i
+        failed = _first_outside(square, least, most)
     for i in range(n):
         square[i] = one / math.sqrt(square[i])
     for a in range(d):
         for i in range(n):
             z[a, i] *= square[i]
     return failed
+
+
+@kernel(allocates=False)
+def _first_outside(values: FloatArray, least: float, most: float) -> int:
+    for i in range(values.shape[0]):
+        if not least <= values[i] <= most:
+            return i
+    return -1
 
 
 @kernel(allocates=False)

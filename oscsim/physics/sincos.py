@@ -44,7 +44,7 @@ def _sincos64(theta: FloatArray, s: FloatArray, c: FloatArray) -> None:
     n_far = 0
     for i in range(theta.shape[0]):
         x = theta[i]
-        n_far += np.int64(abs(x) > _FAR64)
+        n_far += 1 if abs(x) > _FAR64 else 0
         quarter = np.rint(x * _TWO_OVER_PI)
         r = x - quarter * _PIO2_A
         r = r - quarter * _PIO2_B
@@ -84,7 +84,7 @@ def _sincos32(theta: FloatArray, s: FloatArray, c: FloatArray) -> None:
     n_far = 0
     for i in range(theta.shape[0]):
         x = theta[i]
-        n_far += np.int32(abs(x) > _FAR32)
+        n_far += 1 if abs(x) > _FAR32 else 0
         quarter = np.rint(x * _TWO_OVER_PI32)
         r = x - quarter * _PIO2_A32
         r = r - quarter * _PIO2_B32

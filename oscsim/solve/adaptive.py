@@ -97,9 +97,7 @@ def run_adaptive(
             n_done = 1
     if network.geometry == "sphere":
         saved /= np.linalg.norm(saved, axis=-1, keepdims=True)
-    return Outcome(
-        saved.astype(plan.dtype), np.empty((n_runs, 0)), status, n_done
-    )
+    return Outcome(saved.astype(plan.dtype), np.empty((n_runs, 0)), status, n_done)
 
 
 def _states_at(

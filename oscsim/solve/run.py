@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -131,15 +131,12 @@ def run(
         if layout.is_threaded:
             stack.enter_context(_INNER_THREADS)
             before = numba.get_num_threads()
-            numba.set_num_threads(min(workers, numba.config.NUMBA_NUM_THREADS))
+            numba.set_num_threads(min(workers, _all_threads()))
             stack.callback(numba.set_num_threads, before)
             workers = 1
-        choice = _Choice(
-            layout.params.coupling.is_on if layout.is_threaded else None
-        )
-        n_done = _in_pieces(
-            piece, len(layout.tasks), plan, workers, progress, choice
-        )
+        coupling: Any = layout.params.coupling
+        choice = _Choice(coupling.is_on if layout.is_threaded else None)
+        n_done = _in_pieces(piece, len(layout.tasks), plan, workers, progress, choice)
     return Outcome(saved, observed, _by_trajectory(layout, status, n_runs), n_done)
 
 
@@ -207,6 +204,11 @@ class _Choice:
         self._n_pieces += 1
 
 
+def _all_threads() -> int:
+    config: Any = numba.config
+    return int(config.NUMBA_NUM_THREADS)
+
+
 def _lay_out(network: Network, plan: Plan, workers: int) -> _Layout:
     n_runs, n = plan.n_runs, network.n_osc
     if network.coupling is None and not plan.is_observing:
@@ -236,10 +238,14 @@ def _lay_out(network: Network, plan: Plan, workers: int) -> _Layout:
     is_threaded = n_runs == 1 and workers > 1
     if is_threaded and coupling.weights.size >= _WORTH_THREADS:
         if isinstance(coupling, Dense):
-            params = params._replace(coupling=DenseThreaded(*coupling, np.ones(1, np.int64)))
+            params = params._replace(
+                coupling=DenseThreaded(*coupling, np.ones(1, np.int64))
+            )
             return _Layout(params, 1, n, tasks, True)
         if isinstance(coupling, Sparse):
-            params = params._replace(coupling=SparseThreaded(*coupling, np.ones(1, np.int64)))
+            params = params._replace(
+                coupling=SparseThreaded(*coupling, np.ones(1, np.int64))
+            )
             return _Layout(params, 1, n, tasks, True)
     return _Layout(params, 1, n, tasks, False)
 

@@ -210,9 +210,9 @@ def _bytes(network: Network, plan: Plan) -> int:
     """Return what the run will allocate, roughly: results, states, workspace."""
     state = math.prod(network.state_shape)
     kept = 2 if plan.is_observing else plan.rows.size
-    n_bytes = plan.n_runs * (kept + 4) * state * plan.dtype.itemsize
+    n_bytes = plan.n_runs * (int(kept) + 4) * state * int(plan.dtype.itemsize)
     weights = getattr(network.coupling, "size", 0)
-    return n_bytes + 12 * state * plan.dtype.itemsize + 2 * 8 * int(weights)
+    return n_bytes + 12 * state * 8 + 2 * 8 * int(weights)
 
 
 def _raise_failure(outcome: Outcome, dt: float) -> None:

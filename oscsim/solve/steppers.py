@@ -39,46 +39,56 @@ def increments(
         work[4],
         work[5],
     )
-    n = y.shape[0]
-    half, full = y.dtype.type(0.5 * dt), y.dtype.type(dt)
-    n_stages = 1
-    weight, reach = full, full
-    if method == _RK4:
-        n_stages, weight, reach = 4, y.dtype.type(dt / 6.0), half
-    elif method == _HEUN:
-        n_stages, weight = 2, half
+    n_stages = 4 if method == _RK4 else 2 if method == _HEUN else 1
     for q in range(n_stages):
         at = t if q == 0 else t + (dt if q == n_stages - 1 else 0.5 * dt)
         x = y if q == 0 else stage
         drift(at, x, params, k)
-        if method == _RK4:
-            weight = y.dtype.type(dt / (6.0 if q == 0 or q == 3 else 3.0))
-            reach = full if q == 2 else half
         if is_noisy:
-            target = diffused if q == 0 else g
-            diffuse(x, params, noise, target)
-        if q == 0 and n_stages == 1:
-            for i in range(n):
-                drifted[i] = weight * k[i]
-        elif q == 0 and is_noisy:
-            for i in range(n):
-                drifted[i] = weight * k[i]
-                stage[i] = y[i] + reach * k[i] + diffused[i]
-        elif q == 0:
-            for i in range(n):
-                drifted[i] = weight * k[i]
-                stage[i] = y[i] + reach * k[i]
-        elif q == n_stages - 1:
-            for i in range(n):
-                drifted[i] += weight * k[i]
-        else:
-            for i in range(n):
-                drifted[i] += weight * k[i]
-                stage[i] = y[i] + reach * k[i]
+            diffuse(x, params, noise, diffused if q == 0 else g)
+        weight, reach = _tableau(method, q, dt)
+        is_last = q == n_stages - 1
+        _add_stage(q == 0, is_last, weight, reach, y, k, drifted, stage)
+        if is_noisy and not is_last:
+            for i in range(y.shape[0]):
+                stage[i] += diffused[i]
     if is_noisy and n_stages == 2:
-        one_half = y.dtype.type(0.5)
-        for i in range(n):
-            diffused[i] = one_half * (diffused[i] + g[i])
+        half = y.dtype.type(0.5)
+        for i in range(y.shape[0]):
+            diffused[i] = half * (diffused[i] + g[i])
+
+
+@kernel(allocates=False)
+def _tableau(method: int, q: int, dt: float) -> tuple[float, float]:
+    """Return the weight of stage q in the step, and where the next stage is."""
+    if method == _RK4:
+        is_end = q == 0 or q == 3  # noqa: PLR1714 - a set is slow in kernels
+        return dt / (6.0 if is_end else 3.0), (dt if q == 2 else 0.5 * dt)
+    return (0.5 * dt if method == _HEUN else dt), dt
+
+
+@kernel(allocates=False)
+def _add_stage(
+    is_first: bool,
+    is_last: bool,
+    weight: float,
+    reach: float,
+    y: FloatArray,
+    k: FloatArray,
+    total: FloatArray,
+    stage: FloatArray,
+) -> None:
+    """Add weight k to the increment and go to the next stage, y + reach k."""
+    w, r = y.dtype.type(weight), y.dtype.type(reach)
+    if is_first:
+        for i in range(y.shape[0]):
+            total[i] = w * k[i]
+    else:
+        for i in range(y.shape[0]):
+            total[i] += w * k[i]
+    if not is_last:
+        for i in range(y.shape[0]):
+            stage[i] = y[i] + r * k[i]
 
 
 @kernel(allocates=False)
@@ -168,13 +178,60 @@ def save(
 
 
 @kernel(allocates=False)
-def park(y: FloatArray, n_copies: int, m: int, d: int) -> None:
+def _park(y: FloatArray, n_copies: int, m: int, d: int) -> None:
     """Put a failed copy on a point where it cannot fail again soon."""
     width = y.shape[0] // (d * n_copies)
     for a in range(d):
         first = (a * n_copies + m) * width
         for i in range(first, first + width):
             y[i] = 1.0 if d > 1 and a == 0 else 0.0
+
+
+@kernel(allocates=False)
+def _draw(
+    words: IntArray,
+    step: int,
+    trajectory: int,
+    oscillator: int,
+    deviation: FloatArray,
+    counters: IntArray,
+    lanes: FloatArray,
+    ambient: FloatArray,
+    n_copies: int,
+    noise: FloatArray,
+) -> None:
+    """Write the noise of one step for all copies; ``ambient`` (d, n) is room."""
+    d, width = ambient.shape
+    for m in range(n_copies):
+        at = min(trajectory + m, words.shape[0] - 1)
+        fill_noise(words[at], step, oscillator, deviation, counters, lanes, ambient)
+        for a in range(d):
+            row = noise[(a * n_copies + m) * width :]
+            for i in range(width):
+                row[i] = ambient[a, i]
+
+
+@kernel(allocates=False)
+def _record(
+    y: FloatArray,
+    params: Params,
+    n_copies: int,
+    trajectory: int,
+    oscillator: int,
+    row: int,
+    is_end: bool,
+    saved: FloatArray,
+    observed: FloatArray,
+) -> None:
+    """Save the state, or its order parameter and at the end the state."""
+    if observed.shape[1] == 0:
+        save(y, n_copies, trajectory, oscillator, row, saved)
+        return
+    width = y.shape[0] // (saved.shape[3] * n_copies)
+    for m in range(min(n_copies, saved.shape[0] - trajectory)):
+        observed[trajectory + m, row] = order(y, params, m * width, width)
+    if is_end:
+        save(y, n_copies, trajectory, oscillator, 1, saved)
 
 
 @kernel
@@ -207,39 +264,36 @@ def integrate(
     gets every ``save_every``-th state and that of ``last_step``; if ``observed``
     (n_trajectories, n_saved) is not empty it gets the order parameter instead.
     """
-    n_state = y.shape[1]
     d = saved.shape[3]
-    width = n_state // (d * n_copies)
+    width = y.shape[1] // (d * n_copies)
     is_noisy = deviation.shape[0] > 0
-    is_observing = observed.shape[1] > 0
-    work = np.zeros((N_WORK, n_state), y.dtype)
+    work = np.zeros((N_WORK, y.shape[1]), y.dtype)
     scratch, mean = np.zeros_like(params.scratch), np.zeros_like(params.mean)
     ambient = np.zeros((d, width), y.dtype)
     lanes = np.empty((5, LANES))
     counters = np.empty((2, LANES), np.uint64)
     for k in range(tasks.shape[0]):
-        if n_copies == 1 and status[k, 0, 0] >= 0:
-            continue
-        trajectory, oscillator = tasks[k, 0], tasks[k, 1]
-        own = member(params, tasks[k, 2], scratch, mean)
-        state = y[k]
+        trajectory, oscillator, place = tasks[k, 0], tasks[k, 1], tasks[k, 2]
+        own, state = member(params, place, scratch, mean), y[k]
+        spread = deviation[place % max(deviation.shape[0], 1)] if is_noisy else work[0]
         for step in range(start_step, start_step + n_steps):
+            if n_copies == 1 and status[k, 0, 0] >= 0:
+                break
             if is_noisy:
-                spread = deviation[tasks[k, 2] % deviation.shape[0]]
-                for m in range(n_copies):
-                    at = min(trajectory + m, words.shape[0] - 1)
-                    fill_noise(
-                        words[at], step, oscillator, spread, counters, lanes, ambient
-                    )
-                    for a in range(d):
-                        first = (a * n_copies + m) * width
-                        for i in range(width):
-                            work[5, first + i] = ambient[a, i]
+                _draw(
+                    words,
+                    step,
+                    trajectory,
+                    oscillator,
+                    spread,
+                    counters,
+                    lanes,
+                    ambient,
+                    n_copies,
+                    work[5],
+                )
             increments(method, step * dt, state, own, dt, is_noisy, work)
-            if method == _MAP:
-                failed = move(state, own, work[0])
-            else:
-                failed = advance(state, own, dt, work[0], work[1])
+            failed = _finish(method, state, own, dt, work)
             if failed >= 0:
                 m = failed // width
                 if status[k, m, 0] < 0:
@@ -247,16 +301,28 @@ def integrate(
                     status[k, m, 1] = oscillator + failed % width
                 if n_copies == 1:
                     break
-                park(state, n_copies, m, d)
+                _park(state, n_copies, m, d)
             done = step + 1
             if done % save_every == 0 or done == last_step:
                 row = (done + save_every - 1) // save_every
-                if is_observing:
-                    for m in range(min(n_copies, saved.shape[0] - trajectory)):
-                        observed[trajectory + m, row] = order(
-                            state, own, m * width, width
-                        )
-                    if done == last_step:
-                        save(state, n_copies, trajectory, oscillator, 1, saved)
-                else:
-                    save(state, n_copies, trajectory, oscillator, row, saved)
+                _record(
+                    state,
+                    own,
+                    n_copies,
+                    trajectory,
+                    oscillator,
+                    row,
+                    done == last_step,
+                    saved,
+                    observed,
+                )
+
+
+@kernel(allocates=False)
+def _finish(
+    method: int, y: FloatArray, params: Params, dt: float, work: FloatArray
+) -> int:
+    """Add the increments to the state; return a failed oscillator, or -1."""
+    if method == _MAP:
+        return move(y, params, work[0])
+    return advance(y, params, dt, work[0], work[1])
