@@ -58,6 +58,11 @@ class Plan(NamedTuple):
     is_observing: bool
 
     @property
+    def n_rows(self) -> int:
+        """Number of steps at which something is saved, the start included."""
+        return 1 + -(-self.n_steps // self.save_every)
+
+    @property
     def rows(self) -> IntArray:
         """Steps at which something is saved, the first 0."""
         steps = np.arange(0, self.n_steps + 1, self.save_every)

@@ -209,9 +209,10 @@ def _steps(
 def _bytes(network: Network, plan: Plan) -> int:
     """Return what the run will allocate, roughly: results, states, workspace."""
     state = math.prod(network.state_shape)
-    kept = 2 if plan.is_observing else plan.rows.size
-    n_bytes = plan.n_runs * (int(kept) + 4) * state * int(plan.dtype.itemsize)
+    kept = 2 if plan.is_observing else plan.n_rows
+    n_bytes = plan.n_runs * (kept + 4) * state * int(plan.dtype.itemsize)
     weights = getattr(network.coupling, "size", 0)
+    n_bytes += 24 * plan.n_rows
     return n_bytes + 12 * state * 8 + 2 * 8 * int(weights)
 
 
