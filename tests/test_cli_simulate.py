@@ -9,6 +9,7 @@ import pytest
 
 import oscsim as osc
 from oscsim.errors import IntegrationError
+from oscsim.report.simulation import summarise
 from oscsim.solve.netfile import read_network
 from oscsim.solve.trajectory import Trajectory
 from tests.test_cli import complaint, here, run
@@ -203,3 +204,14 @@ def test_bundled_networks_are_read_and_begin(path):
         warnings.simplefilter("error")
         result = osc.simulate(network, **arguments)
     assert np.isfinite(result.y).all()
+
+
+def test_the_bundled_transition_follows_the_mean_field():
+    """r = sqrt(1 - K_c / K); locked are those with |omega| < K r."""
+    network, file = read_network(NETWORKS / "kuramoto-transition.toml")
+    found = summarise(network, osc.simulate(network, **file.arguments()))
+    r = 0.5**0.5
+    assert found["order_parameter"]["late"]["mean"] == pytest.approx(r, abs=0.01)
+    share = 2 / np.pi * np.arctan(2.0 * r / 0.5)
+    assert found["locking"]["largest_cluster"] == pytest.approx(500 * share, abs=5)
+    assert found["locking"]["frequency_high_rad_s"] > 100

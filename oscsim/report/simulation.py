@@ -178,9 +178,9 @@ def print_simulation(console: Console, name: str, summary: dict[str, Any]) -> No
     found = summary
     state = f"S^{found['d'] - 1}" if found["geometry"] == "sphere" else "phases"
     table = Table(
-        title=f"{name}: {found['n_oscillators']} oscillators ({state}), "
-        f"{found['n_trajectories']} trajectories to {quantity(found['t1_s'], 's')}, "
-        f"{found['method']}, seed {found['seed']}"
+        title=f"{name}: {_counted(found['n_oscillators'], 'oscillator', 's')} "
+        f"({state}), {_counted(found['n_trajectories'], 'trajector', 'ies', 'y')} to "
+        f"{quantity(found['t1_s'], 's')}, {found['method']}, seed {found['seed']}"
     )
     for heading in ("", "mean", "lowest", "highest"):
         table.add_column(heading, justify="right" if heading else "left")
@@ -200,6 +200,10 @@ def print_simulation(console: Console, name: str, summary: dict[str, Any]) -> No
         table.add_row("oscillators in the largest locked cluster", size, "", "")
     table.add_row("trajectories that failed", str(found["failed"]), "", "")
     console.print(table)
+
+
+def _counted(number: int, stem: str, many: str, one: str = "") -> str:
+    return f"{number} {stem}{one if number == 1 else many}"
 
 
 def _cells(spread: dict[str, float | None], unit: str) -> list[str]:
