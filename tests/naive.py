@@ -144,9 +144,11 @@ def phase_energy(theta, weights):
 
 
 def component_noise(stream, n, step, d=1):
-    """The normal numbers of one step: two phases share a block, vectors have own."""
-    if d == 1:
-        return np.array([normals(stream, i // 2, 2, step)[i % 2] for i in range(n)])[
-            :, None
-        ]
-    return np.array([normals(stream, i, d, step) for i in range(n)])
+    """The normal numbers of one step: phases 64 apart share a block."""
+    if d > 1:
+        return np.array([normals(stream, i, d, step) for i in range(n)])
+    out = []
+    for i in range(n):
+        block = 64 * (i // 128) + i % 64
+        out.append([normals(stream, block, 2, step)[i % 128 // 64]])
+    return np.array(out)

@@ -63,11 +63,11 @@ def kernel_params(network: Any, dtype: Any, n_copies: int, block: int) -> Params
         return LoheParams(omega, field, coupling, np.zeros((1, n_total), dtype), mean)
     lag = network.lag if isinstance(network.lag, float) else 0.0
     omega = stack(network.omega) if network.omega.ndim == 1 else network.omega
-    shil = network.shil if network.shil.size else np.zeros((n, 2))
+    shil = stack(network.shil) if network.shil.size else np.zeros((1, 2, 0), dtype)
     return KuramotoParams(
         np.array(omega, dtype),
         np.array(np.broadcast_to(field, (len(omega), *field.shape[1:]))),
-        np.array(np.broadcast_to(stack(shil), (len(omega), *field.shape[1:]))),
+        np.array(np.broadcast_to(shil, (len(omega), *shil.shape[1:]))),
         np.array([np.cos(lag), np.sin(lag), not isinstance(network.lag, float)], dtype),
         coupling,
         np.zeros((4, n_total), dtype),

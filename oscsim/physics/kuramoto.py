@@ -21,8 +21,8 @@ class KuramotoParams(NamedTuple):
         Natural frequencies (rad/s).
     field : FloatArray, shape (n_members, 2, n)
         Drive of every oscillator (rad/s), zero for a free one.
-    shil : FloatArray, shape (n_members, 2, n)
-        Sub-harmonic injection I cos(psi), I sin(psi) (rad/s).
+    shil : FloatArray, shape (n_members, 2, n) or (n_members, 2, 0)
+        Sub-harmonic injection I cos(psi), I sin(psi) (rad/s), if any.
     lag : FloatArray, shape (3,)
         Cosine and sine of the lag of all edges; 1 if every edge has its own, else 0.
     coupling : Coupling
@@ -85,9 +85,11 @@ def kuramoto_drift(
             drive[1, i] -= drive[0, n + i]
     omega, shil, x, y = params.omega, params.shil, drive[0], drive[1]
     for i in range(n):
-        injected = (s[i] + s[i]) * c[i] * shil[0, i]
-        injected -= (c[i] - s[i]) * (c[i] + s[i]) * shil[1, i]
-        out[i] = omega[i] + y[i] * c[i] - x[i] * s[i] - injected
+        out[i] = omega[i] + y[i] * c[i] - x[i] * s[i]
+    if shil.shape[1] > 0:
+        for i in range(n):
+            injected = (s[i] + s[i]) * c[i] * shil[0, i]
+            out[i] -= injected - (c[i] - s[i]) * (c[i] + s[i]) * shil[1, i]
 
 
 @kernel(allocates=False)

@@ -32,7 +32,17 @@ _C1, _C2, _C3 = (
     _F(2.443315711809948e-5),
 )
 _ZERO32 = _F(0.0)
-_MANY32, _MANY64 = _F(1e6), 1e9
+
+
+@kernel(reassociate=False, allocates=False)
+def _far(theta: FloatArray, limit: float, s: FloatArray, c: FloatArray) -> None:
+    """Write what lies beyond the limit by the library, NaN for what is no angle."""
+    for i in range(theta.shape[0]):
+        if not abs(theta[i]) <= limit:
+            x = np.float64(theta[i])
+            is_angle = abs(x) < math.inf
+            s[i] = math.sin(x) if is_angle else math.nan
+            c[i] = math.cos(x) if is_angle else math.nan
 
 
 @kernel(reassociate=False, allocates=False)
@@ -43,13 +53,14 @@ def _sincos64(theta: FloatArray, s: FloatArray, c: FloatArray) -> None:
     """
     n_far = 0
     for i in range(theta.shape[0]):
-        x = theta[i]
-        n_far += 1 if abs(x) > _FAR64 else 0
+        is_near = abs(theta[i]) <= _FAR64
+        n_far += 0 if is_near else 1
+        x = theta[i] if is_near else 0.0
         quarter = np.rint(x * _TWO_OVER_PI)
         r = x - quarter * _PIO2_A
         r = r - quarter * _PIO2_B
         r = r - quarter * _PIO2_C
-        q = np.int64(quarter if abs(quarter) < _MANY64 else 0.0)
+        q = np.int64(quarter)
         z = r * r
         p = 1.58969099521155010221e-10
         p = p * z - 2.50507602534068634195e-08
@@ -71,11 +82,7 @@ def _sincos64(theta: FloatArray, s: FloatArray, c: FloatArray) -> None:
         s[i] = -a if (q & 2) != 0 else a
         c[i] = -b if ((q + 1) & 2) != 0 else b
     if n_far > 0:
-        for i in range(theta.shape[0]):
-            if abs(theta[i]) < math.inf:
-                s[i], c[i] = math.sin(theta[i]), math.cos(theta[i])
-            else:
-                s[i], c[i] = math.nan, math.nan
+        _far(theta, _FAR64, s, c)
 
 
 @kernel(reassociate=False, allocates=False)
@@ -83,13 +90,14 @@ def _sincos32(theta: FloatArray, s: FloatArray, c: FloatArray) -> None:
     """Single precision: the same with the polynomials of Cephes' ``sinf.c``."""
     n_far = 0
     for i in range(theta.shape[0]):
-        x = theta[i]
-        n_far += 1 if abs(x) > _FAR32 else 0
+        is_near = abs(theta[i]) <= _FAR32
+        n_far += 0 if is_near else 1
+        x = theta[i] if is_near else _ZERO32
         quarter = np.rint(x * _TWO_OVER_PI32)
         r = x - quarter * _PIO2_A32
         r = r - quarter * _PIO2_B32
         r = r - quarter * _PIO2_C32
-        q = np.int32(quarter if abs(quarter) < _MANY32 else _ZERO32)
+        q = np.int32(quarter)
         z = r * r
         sine = r + r * z * (_S1 + z * (_S2 + z * _S3))
         cosine = _ONE32 - _HALF32 * z + z * z * (_C1 + z * (_C2 + z * _C3))
@@ -99,12 +107,7 @@ def _sincos32(theta: FloatArray, s: FloatArray, c: FloatArray) -> None:
         s[i] = -a if (q & np.int32(2)) != 0 else a
         c[i] = -b if ((q + np.int32(1)) & np.int32(2)) != 0 else b
     if n_far > 0:
-        for i in range(theta.shape[0]):
-            if abs(theta[i]) < math.inf:
-                x64 = np.float64(theta[i])
-                s[i], c[i] = math.sin(x64), math.cos(x64)
-            else:
-                s[i], c[i] = math.nan, math.nan
+        _far(theta, float(_FAR32), s, c)
 
 
 def sincos(theta: FloatArray, s: FloatArray, c: FloatArray) -> None:

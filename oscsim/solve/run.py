@@ -266,7 +266,7 @@ def _states(layout: _Layout, start: FloatArray, plan: Plan) -> FloatArray:
 
 def _deviation(layout: _Layout, plan: Plan, n: int) -> FloatArray:
     if not plan.diffusion.size:
-        return np.zeros((0, 0))
+        return np.zeros((1, 0))
     n_blocks = -(-n // layout.width)
     filled = np.zeros(n_blocks * layout.width)
     filled[:n] = np.sqrt(2.0 * plan.diffusion * plan.dt)

@@ -104,9 +104,8 @@ def fill_noise(
     """Write one normal number per component, times the oscillator's deviation.
 
     ``out`` is (d, n): components of the oscillators first .. first + n - 1. On the
-    torus (d = 1) oscillator i has half of block i // 2, on the sphere ceil(d/2)
-    blocks of its own, so that a number depends on the key, the step and the
-    oscillator alone. ``counters`` is (2, LANES): step and index.
+    torus (d = 1) two oscillators share a block, on the sphere each has ceil(d/2) of
+    its own, so that a number depends on the key, the step and the oscillator alone. ``counters`` is (2, LANES): step and index.
     """
     d, n = out.shape
     for lane in range(LANES):
@@ -139,21 +138,22 @@ def _fill_circle(
     lanes: FloatArray,
     out: FloatArray,
 ) -> None:
-    """Write the noise of phases, two from each block."""
-    n = out.shape[0]
-    for start in range(first - first % 2, first + n, 2 * LANES):
+    """Write the noise of phases, those 64 apart in a group of 128 from one block."""
+    n, group = out.shape[0], 2 * LANES
+    for start in range(first - first % group, first + n, group):
         for lane in range(LANES):
             counters[1, lane] = np.uint64(start // 2 + lane)
         uniform_lanes(words, counters[0], counters[1], lanes[0], lanes[1])
         normal_lanes(lanes[0], lanes[1], lanes[2], lanes[3], lanes[4])
-        if start >= first and start + 2 * LANES <= first + n:
-            row, spread = out[start - first :], deviation[start - first :]
-            for lane in range(LANES):
-                row[2 * lane] = spread[2 * lane] * lanes[2, lane]
-                row[2 * lane + 1] = spread[2 * lane + 1] * lanes[3, lane]
+        if start >= first and start + group <= first + n:
+            for half in range(2):
+                at = start - first + half * LANES
+                row, spread, values = out[at:], deviation[at:], lanes[2 + half]
+                for lane in range(LANES):
+                    row[lane] = spread[lane] * values[lane]
         else:
-            for i in range(max(start, first), min(first + n, start + 2 * LANES)):
-                value = lanes[2 + (i - start) % 2, (i - start) // 2]
+            for i in range(max(start, first), min(first + n, start + group)):
+                value = lanes[2 + (i - start) // LANES, (i - start) % LANES]
                 out[i - first] = deviation[i - first] * value
 
 
@@ -202,6 +202,12 @@ def _draw(
 ) -> None:
     """Write the noise of one step for all copies; ``ambient`` (d, n) is room."""
     d, width = ambient.shape
+    if n_copies == 1:
+        room = noise.reshape(d, width)
+        fill_noise(
+            words[trajectory], step, oscillator, deviation, counters, lanes, room
+        )
+        return
     for m in range(n_copies):
         at = min(trajectory + m, words.shape[0] - 1)
         fill_noise(words[at], step, oscillator, deviation, counters, lanes, ambient)
@@ -260,13 +266,13 @@ def integrate(
     n_copies, 2) gets the failing step and oscillator; the state of a trajectory
     that failed is meaningless from then on.
     ``words`` (n_trajectories, 4) addresses the noise, ``deviation`` (n_members, n)
-    is sqrt(2 D dt), empty without noise. ``saved`` (n_trajectories, n_saved, n, d)
+    is sqrt(2 D dt), of no width without noise. ``saved`` (n_trajectories, n_saved, n, d)
     gets every ``save_every``-th state and that of ``last_step``; if ``observed``
     (n_trajectories, n_saved) is not empty it gets the order parameter instead.
     """
     d = saved.shape[3]
     width = y.shape[1] // (d * n_copies)
-    is_noisy = deviation.shape[0] > 0
+    is_noisy = deviation.shape[1] > 0
     work = np.zeros((N_WORK, y.shape[1]), y.dtype)
     scratch, mean = np.zeros_like(params.scratch), np.zeros_like(params.mean)
     ambient = np.zeros((d, width), y.dtype)
@@ -275,7 +281,7 @@ def integrate(
     for k in range(tasks.shape[0]):
         trajectory, oscillator, place = tasks[k, 0], tasks[k, 1], tasks[k, 2]
         own, state = member(params, place, scratch, mean), y[k]
-        spread = deviation[place % max(deviation.shape[0], 1)] if is_noisy else work[0]
+        spread = deviation[place % deviation.shape[0]]
         for step in range(start_step, start_step + n_steps):
             if n_copies == 1 and status[k, 0, 0] >= 0:
                 break

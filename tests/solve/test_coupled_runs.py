@@ -244,7 +244,7 @@ def test_a_noisy_step_against_its_twin(d):
     from oscsim.solve.stream import Stream
 
     rng = np.random.default_rng(d)
-    weights, n = rng.standard_normal((70, 70)) / 9, 70
+    weights, n = rng.standard_normal((200, 200)) / 20, 200
     diffusion, dt = rng.random(n), 0.01
     if d == 1:
         net = Network.kuramoto(weights, diffusion=diffusion)
