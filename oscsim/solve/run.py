@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numba
 import numpy as np
+import scipy.linalg.cython_blas  # noqa: F401 - loads the library to be limited
 from threadpoolctl import threadpool_limits
 
 from oscsim.network.spec import Network

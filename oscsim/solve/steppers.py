@@ -105,7 +105,8 @@ def fill_noise(
 
     ``out`` is (d, n): components of the oscillators first .. first + n - 1. On the
     torus (d = 1) two oscillators share a block, on the sphere each has ceil(d/2) of
-    its own, so that a number depends on the key, the step and the oscillator alone. ``counters`` is (2, LANES): step and index.
+    its own, so that a number depends on the key, the step and the oscillator alone.
+    ``counters`` is (2, LANES): step and index.
     """
     d, n = out.shape
     for lane in range(LANES):
