@@ -267,7 +267,7 @@ def integrate(
     n_copies, 2) gets the failing step and oscillator; the state of a trajectory
     that failed is meaningless from then on.
     ``words`` (n_trajectories, 4) addresses the noise, ``deviation`` (n_members, n)
-    is sqrt(2 D dt), of no width without noise. ``saved`` (n_trajectories, n_saved, n, d)
+    is sqrt(2 D dt), n = 0 without noise. ``saved`` (n_trajectories, n_saved, n, d)
     gets every ``save_every``-th state and that of ``last_step``; if ``observed``
     (n_trajectories, n_saved) is not empty it gets the order parameter instead.
     """
