@@ -1,13 +1,14 @@
 # Every target sets up what it needs in .venv; caches go to the user's cache folder.
 PYTHON ?= python3
 EXTRAS ?=
+BENCH ?=
 CHECKPOINT ?= data/checkpoints/sva-osc-d2-s0
 
 comma := ,
 BIN := .venv/bin
 STAMP := .venv/.installed$(if $(EXTRAS),-$(EXTRAS))
 
-.PHONY: install run test test-all test-torch lint clean
+.PHONY: install run test test-all test-torch bench lint clean
 
 install: $(STAMP)
 
@@ -38,6 +39,11 @@ test-all: install
 test-torch:
 	$(MAKE) install EXTRAS=torch
 	$(BIN)/python -m pytest -m torch
+
+# make bench BENCH=--quick tries everything at small sizes.
+bench:
+	$(MAKE) install EXTRAS=bench
+	$(BIN)/python -m tests.benchmarks.run $(BENCH)
 
 lint: install
 	$(BIN)/ruff check .

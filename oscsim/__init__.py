@@ -17,8 +17,28 @@ if TYPE_CHECKING:
     from oscsim.bridge.infer import Run, infer
     from oscsim.energy.ledger import Ledger, account
     from oscsim.errors import OscsimError
+    from oscsim.network.potential import potential
     from oscsim.network.spec import Network
-    from oscsim.physics.observables import order_parameter
+    from oscsim.network.topology import (
+        all_to_all,
+        lattice,
+        random_regular,
+        ring,
+        scale_free,
+        small_world,
+    )
+    from oscsim.physics.locking import (
+        effective_frequencies,
+        locked_clusters,
+        pairwise_coherence,
+        settling_times,
+    )
+    from oscsim.physics.observables import (
+        local_order_parameter,
+        order_parameter,
+    )
+    from oscsim.report.plot import plot
+    from oscsim.solve.frequencies import natural_frequencies
     from oscsim.solve.simulate import simulate
     from oscsim.solve.trajectory import Trajectory
     from oscsim.study.ladder import Ladder, ladder
@@ -33,6 +53,7 @@ _HOME = {
     "compare": "bridge.compare",
     "Cost": "bridge.cost",
     "price": "bridge.cost",
+    "plot": "report.plot",
     "TokenSet": "bridge.datasets",
     "read_sva": "bridge.datasets",
     "Run": "bridge.infer",
@@ -41,6 +62,19 @@ _HOME = {
     "account": "energy.ledger",
     "OscsimError": "errors",
     "Network": "network.spec",
+    "all_to_all": "network.topology",
+    "lattice": "network.topology",
+    "random_regular": "network.topology",
+    "ring": "network.topology",
+    "scale_free": "network.topology",
+    "small_world": "network.topology",
+    "natural_frequencies": "solve.frequencies",
+    "local_order_parameter": "physics.observables",
+    "potential": "network.potential",
+    "effective_frequencies": "physics.locking",
+    "locked_clusters": "physics.locking",
+    "pairwise_coherence": "physics.locking",
+    "settling_times": "physics.locking",
     "order_parameter": "physics.observables",
     "simulate": "solve.simulate",
     "Trajectory": "solve.trajectory",
@@ -67,15 +101,29 @@ __all__ = [
     "TokenSet",
     "Trajectory",
     "account",
+    "all_to_all",
     "compare",
+    "effective_frequencies",
     "infer",
     "ladder",
+    "lattice",
     "load_checkpoint",
+    "local_order_parameter",
+    "locked_clusters",
+    "natural_frequencies",
     "order_parameter",
+    "pairwise_coherence",
+    "plot",
+    "potential",
     "price",
+    "random_regular",
     "read_sva",
+    "ring",
     "robustness",
+    "scale_free",
+    "settling_times",
     "simulate",
+    "small_world",
 ]
 
 

@@ -4,7 +4,7 @@ import hashlib
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar, cast, overload
 
 import numba
 
@@ -32,7 +32,23 @@ def _cache_dir() -> str:
 _CACHE_DIR = _cache_dir()
 
 
-def kernel(fn: F) -> F:
+@overload
+def kernel(fn: F) -> F: ...
+
+
+@overload
+def kernel(
+    *, reassociate: bool = True, allocates: bool = True, parallel: bool = False
+) -> Callable[[F], F]: ...
+
+
+def kernel(
+    fn: F | None = None,
+    *,
+    reassociate: bool = True,
+    allocates: bool = True,
+    parallel: bool = False,
+) -> F | Callable[[F], F]:
     """Compile ``fn`` with the package's fixed options.
 
     Division by zero gives inf as in numpy, the GIL is released, and sums may
@@ -40,13 +56,39 @@ def kernel(fn: F) -> F:
     cached in the user's own folder under a digest of all package sources:
     numba's own stamp looks at the caller's file only and would keep a stale
     callee.
+
+    Parameters
+    ----------
+    fn : callable, optional
+        The function, when used without options.
+    reassociate : bool
+        Whether sums and products may be regrouped; a reduction in several
+        parts, as of an angle by pi/2, must not be.
+    allocates : bool
+        Whether arrays are made or returned. One that only fills the arrays it is
+        given counts no references to them, which costs as much as a short loop.
+    parallel : bool
+        Whether ``prange`` loops use threads; only for independent rows.
     """
+    if fn is None:
+        return lambda given: _compile(given, reassociate, allocates, parallel)
+    return _compile(fn, reassociate, allocates, parallel)
+
+
+def _compile(fn: F, reassociate: bool, allocates: bool, parallel: bool) -> F:
+    flags = set(FASTMATH) if reassociate else set(FASTMATH) - {"reassoc"}
     config: Any = numba.config
     previous, config.CACHE_DIR = config.CACHE_DIR, _CACHE_DIR
     try:
-        jitted = numba.njit(
-            error_model="numpy", nogil=True, cache=True, fastmath=set(FASTMATH)
-        )(fn)
+        options: dict[str, Any] = {
+            "error_model": "numpy",
+            "nogil": True,
+            "cache": True,
+            "fastmath": flags,
+            "parallel": parallel,
+            "_nrt": allocates,
+        }
+        jitted = numba.njit(**options)(fn)
     finally:
         config.CACHE_DIR = previous
     return cast(F, jitted)

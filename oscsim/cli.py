@@ -284,6 +284,51 @@ def rerun(
 
 
 @app.command()
+def simulate(
+    file: Annotated[
+        str, typer.Argument(metavar="NET.TOML", help="A network and its simulation.")
+    ],
+    seed: Annotated[
+        int | None,
+        typer.Option("--seed", help="Seed of starts and noise; the file's if absent."),
+    ] = None,
+    out: Annotated[
+        str | None, typer.Option("--out", help="Folder for trajectory and figures.")
+    ] = None,
+    threads: Threads = None,
+    as_json: AsJson = False,
+) -> int:
+    """Simulate a network of oscillators from a file."""
+    import warnings
+
+    from oscsim.report.simulation import print_simulation, summarise, write_simulation
+    from oscsim.solve.netfile import read_network
+    from oscsim.solve.simulate import simulate as integrate
+
+    path = Path(file)
+    network, request = read_network(path)
+    arguments = request.arguments(seed)
+    folder = _writable(Path(out or f"runs/{path.stem}-s{arguments['seed']}"))
+    with _progress("steps", as_json) as tick, warnings.catch_warnings(record=True) as w:
+        warnings.simplefilter("always")
+        result = integrate(network, n_threads=threads, progress=tick, **arguments)
+    notes = [" ".join(str(one.message).split()) for one in w]
+    files = write_simulation(folder, network, result, path.read_bytes())
+    summary = summarise(network, result)
+    if as_json:
+        _print_json(summary | {"notes": notes, "files": [str(one) for one in files]})
+    else:
+        print_simulation(_console(), path.stem, summary)
+        for note in notes:
+            typer.echo(f"note: {note}")
+        typer.echo(f"files: {folder}")
+    if not result.is_complete:
+        reached = f"interrupted at {result.t[-1]:.6g} s of {arguments['t1']:.6g} s"
+        return _complain(reached, INTERRUPTED)
+    return 0
+
+
+@app.command()
 def inspect(
     checkpoint: CheckpointPath, config: ConfigText = None, as_json: AsJson = False
 ) -> None:

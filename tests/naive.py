@@ -104,3 +104,51 @@ def noisy_path(h, omega, z0, t, diffusion, stream, item, step=0.05):
             z = math.cos(turn) * z + math.sin(turn) * g / size
         z = driven_expm(h, omega, z, dt if k + 1 < n_steps else dt / 2)
     return z
+
+
+def coupled_phases(theta, omega, weights, lag=0.0, field=None, shil=0.0, shil_phase=0):
+    """The right-hand side with every pair's sine written out."""
+    n = len(theta)
+    lag = np.broadcast_to(lag, (n, n))
+    out = []
+    for i in range(n):
+        rate = omega[i]
+        for j in range(n):
+            rate += weights[i][j] * math.sin(theta[j] - theta[i] - lag[i][j])
+        if field is not None:
+            size = math.hypot(*field[i])
+            rate += size * math.sin(math.atan2(field[i][1], field[i][0]) - theta[i])
+        rate -= np.broadcast_to(shil, n)[i] * math.sin(
+            2 * theta[i] - np.broadcast_to(shil_phase, n)[i]
+        )
+        out.append(rate)
+    return np.array(out)
+
+
+def coupled_vectors(z, omega, weights, field=None):
+    """Omega z + (I - z z^T)(sum_j K_ij z_j + h) with projectors and loops."""
+    n, d = z.shape
+    out = []
+    for i in range(n):
+        push = sum(weights[i][j] * z[j] for j in range(n))
+        push = push + (0.0 if field is None else field[i])
+        turn = omega[i] @ z[i] if len(omega) else 0.0
+        out.append(turn + (np.eye(d) - np.outer(z[i], z[i])) @ push)
+    return np.array(out)
+
+
+def phase_energy(theta, weights):
+    """-(1/2) sum_ij K_ij cos(theta_i - theta_j)."""
+    e = np.exp(1j * np.asarray(theta))
+    return -0.5 * (e.conj() @ weights @ e).real
+
+
+def component_noise(stream, n, step, d=1):
+    """The normal numbers of one step: phases 64 apart share a block."""
+    if d > 1:
+        return np.array([normals(stream, i, d, step) for i in range(n)])
+    out = []
+    for i in range(n):
+        block = 64 * (i // 128) + i % 64
+        out.append([normals(stream, block, 2, step)[i % 128 // 64]])
+    return np.array(out)

@@ -1,40 +1,63 @@
 """A network of oscillators: its state space and what acts on every oscillator."""
 
+import dataclasses
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import DTypeLike
+from scipy import sparse
 
 from oscsim.errors import SpecError
+from oscsim.network import arguments
+from oscsim.network.layout import kernel_params
 from oscsim.physics.field import Params
-from oscsim.physics.kuramoto import KuramotoParams
-from oscsim.physics.lohe import LoheParams
 from oscsim.typing import FloatArray
 
 Geometry = Literal["torus", "sphere"]
 
 
+def _nothing() -> FloatArray:
+    return np.zeros(0)
+
+
 @dataclass(frozen=True, eq=False)
 class Network:
-    """Oscillators, the field that drives each, and how fast each one turns.
+    """Oscillators, what acts on each of them, and how fast each one turns.
 
-    Built by :meth:`driven`, which checks it.
+    Built by :meth:`kuramoto`, :meth:`lohe` or :meth:`driven`, which check it.
 
     Attributes
     ----------
     geometry : {"torus", "sphere"}
         State: phases of shape (n,), or unit vectors of shape (n, d).
     field : FloatArray, shape (n, d)
-        Drive (rad/s); d = 2 on the torus.
+        Constant drive (rad/s), anchors included; d = 2 on the torus.
     omega : FloatArray
-        Rotation rates (rad/s): (n,) on the torus; on the sphere antisymmetric
-        matrices (n, d, d), or (0, d, d) when nothing rotates.
+        Rotation rates (rad/s): (n,) on the torus, (b, n) for a batch; on the
+        sphere antisymmetric matrices (n, d, d), or (0, d, d) when nothing rotates.
+    coupling : None, float, FloatArray or scipy.sparse.csr_array
+        None without coupling; a number between all pairs; a matrix (n, n) with
+        [i, j] the influence of j on i (rad/s); one matrix per network of a batch
+        (b, n, n).
+    lag : float, FloatArray or scipy.sparse.csr_array
+        Phase lag (rad) of all edges, or of every edge in the order of
+        ``coupling``; torus.
+    shil : FloatArray, shape (n, 2)
+        Sub-harmonic injection I cos(psi), I sin(psi) (rad/s); torus, empty
+        without.
+    diffusion : FloatArray, shape (n,)
+        Diffusion D (rad^2/s) that a simulation uses unless told otherwise;
+        empty without.
     """
 
     geometry: Geometry
     field: FloatArray
     omega: FloatArray
+    coupling: Any = None
+    lag: Any = 0.0
+    shil: FloatArray = dataclasses.field(default_factory=_nothing)
+    diffusion: FloatArray = dataclasses.field(default_factory=_nothing)
 
     @classmethod
     def driven(
@@ -77,20 +100,172 @@ class Network:
             raise SpecError(
                 f"on the torus field must have shape (n, 2), got {field.shape}"
             )
-        _require_finite("field", field)
+        arguments.require_finite("field", field)
         n, d = field.shape
-        rates = np.array(0.0 if omega is None else omega, dtype=np.float64)
-        _require_finite("omega", rates)
         if geometry == "torus":
-            return cls(geometry, field, _phase_rates(rates, n))
-        if omega is None:
-            return cls(geometry, field, np.empty((0, d, d)))
-        return cls(geometry, field, _rotation_rates(rates, n, d))
+            rates = arguments.phase_rates(omega, (n,))
+        else:
+            rates = arguments.rotation_rates(omega, n, d)
+        return cls(geometry, field, rates)
+
+    @classmethod
+    def kuramoto(
+        cls,
+        topology: Any,
+        *,
+        omega: FloatArray | float | None = None,
+        coupling: float = 1.0,
+        lag: FloatArray | float = 0.0,
+        n: int | None = None,
+        diffusion: FloatArray | float | None = None,
+        anchors: FloatArray | None = None,
+        anchor_weights: FloatArray | None = None,
+        shil: FloatArray | float | None = None,
+        shil_phase: FloatArray | float = 0.0,
+    ) -> "Network":
+        r"""Return coupled phases.
+
+        .. math::
+
+            \dot\theta_i = \omega_i + \sum_j K_{ij}
+            \sin(\theta_j - \theta_i - \alpha_{ij})
+            + \sum_a W_{ia} \sin(\phi_a - \theta_i)
+            - I_i \sin(2 \theta_i - \psi_i)
+
+        Parameters
+        ----------
+        topology : {"all-to-all"}, networkx graph, array or SciPy sparse matrix
+            Weights; K is ``coupling`` times the weight. K[i, j] is the influence
+            of j on i; an edge of a graph acts both ways, an edge j -> i of a
+            directed one on i. ``"all-to-all"`` is coupling / n between all
+            different pairs. An array (b, n, n) is a batch of b networks.
+        omega : FloatArray or float, shape (n,), optional
+            Natural frequencies (rad/s), 0 without; (b, n) for a batch.
+        coupling : float
+            Strength (rad/s).
+        lag : FloatArray, SciPy sparse matrix or float, shape (n, n)
+            Lag alpha (rad), of all edges or of each.
+        n : int, optional
+            Number of oscillators, where nothing else says it.
+        diffusion : FloatArray or float, shape (n,), optional
+            D (rad^2/s).
+        anchors : FloatArray, shape (n_anchors,), optional
+            Fixed phases (rad).
+        anchor_weights : FloatArray, shape (n, n_anchors), optional
+            W (rad/s), needed with anchors.
+        shil : FloatArray or float, shape (n,), optional
+            Strength I (rad/s) of the injection at twice the frequency.
+        shil_phase : FloatArray or float, shape (n,)
+            Its phase psi (rad); with 0 the phases 0 and pi are stable.
+
+        Returns
+        -------
+        Network
+
+        Raises
+        ------
+        SpecError
+            If a shape does not fit, a value is not a finite real number, or
+            there is no oscillator.
+
+        References
+        ----------
+        .. [1] Sakaguchi & Kuramoto (1986), Prog. Theor. Phys. 76, 576, eq. (1).
+        .. [2] Wang & Roychowdhury (2019), UCNC, LNCS 11493, eq. (6) (injection).
+        """
+        k, n_osc, batch = arguments.coupling_of(topology, coupling, omega, n)
+        directions = None
+        if anchors is not None:
+            phases = arguments.real_array("anchors", anchors)
+            directions = np.stack([np.cos(phases), np.sin(phases)], axis=-1)
+        return cls(
+            "torus",
+            arguments.anchor_field(directions, anchor_weights, n_osc, 2),
+            arguments.phase_rates(omega, (*batch, n_osc)),
+            k,
+            arguments.lag_of(lag, k),
+            arguments.injection(shil, shil_phase, n_osc),
+            arguments.diffusion_of(diffusion, n_osc),
+        )
+
+    @classmethod
+    def lohe(
+        cls,
+        topology: Any,
+        *,
+        d: int,
+        omega: FloatArray | float | None = None,
+        coupling: float = 1.0,
+        n: int | None = None,
+        diffusion: FloatArray | float | None = None,
+        anchors: FloatArray | None = None,
+        anchor_weights: FloatArray | None = None,
+    ) -> "Network":
+        r"""Return coupled unit vectors.
+
+        .. math::
+
+            \dot z_i = \Omega_i z_i + P_i \Big(\sum_j K_{ij} z_j
+            + \sum_a W_{ia} r_a\Big), \qquad P_i y = y - \langle z_i, y\rangle z_i
+
+        Parameters
+        ----------
+        topology : {"all-to-all"}, networkx graph, array or SciPy sparse matrix
+            Weights, as for :meth:`kuramoto`.
+        d : int
+            Dimension of the space around the sphere, at least 2.
+        omega : FloatArray or float, optional
+            Antisymmetric matrices (rad/s) of shape (d, d) or (n, d, d); for
+            d = 2 also numbers, positive anticlockwise.
+        coupling : float
+            Strength (rad/s).
+        n : int, optional
+            Number of oscillators, where nothing else says it.
+        diffusion : FloatArray or float, shape (n,), optional
+            D (rad^2/s).
+        anchors : FloatArray, shape (n_anchors, d), optional
+            Fixed vectors r_a, of unit length.
+        anchor_weights : FloatArray, shape (n, n_anchors), optional
+            W (rad/s), needed with anchors.
+
+        Returns
+        -------
+        Network
+
+        Raises
+        ------
+        SpecError
+            If a shape does not fit, a value is not a finite real number, or
+            there is no oscillator.
+
+        References
+        ----------
+        .. [1] Lohe (2009), J. Phys. A 42, 395101, eq. (22).
+        """
+        d = arguments.dimension(d)
+        k, n_osc, _ = arguments.coupling_of(
+            topology, coupling, arguments.one_each(omega), n
+        )
+        if anchors is not None:
+            anchors = arguments.unit_vectors("anchors", anchors, d)
+        return cls(
+            "sphere",
+            arguments.anchor_field(anchors, anchor_weights, n_osc, d),
+            arguments.rotation_rates(omega, n_osc, d),
+            k,
+            diffusion=arguments.diffusion_of(diffusion, n_osc),
+        )
 
     @property
     def n_osc(self) -> int:
-        """Number of oscillators."""
+        """Number of oscillators (of each network of a batch)."""
         return int(self.field.shape[0])
+
+    @property
+    def n_networks(self) -> int:
+        """Number of networks of a batch, 1 for a single network."""
+        is_batch = isinstance(self.coupling, np.ndarray) and self.coupling.ndim == 3
+        return int(self.coupling.shape[0]) if is_batch else 1
 
     @property
     def state_shape(self) -> tuple[int, ...]:
@@ -99,13 +274,20 @@ class Network:
             return (self.n_osc,)
         return (self.n_osc, int(self.field.shape[1]))
 
-    def params(self, dtype: DTypeLike = np.float64) -> Params:
+    def params(
+        self, dtype: DTypeLike = np.float64, *, n_copies: int = 1, block: int = 0
+    ) -> Params:
         """Return the contiguous arrays that the kernels read.
 
         Parameters
         ----------
         dtype : numpy dtype
             float64 or float32.
+        n_copies : int
+            Copies of the network that are advanced together, side by side.
+        block : int
+            Without coupling: oscillators per block of the stack, the last one
+            filled up with free oscillators; 0 for all in one.
 
         Raises
         ------
@@ -114,38 +296,19 @@ class Network:
         """
         if np.dtype(dtype) not in (np.float64, np.float32):
             raise SpecError(f"dtype must be float64 or float32, got {np.dtype(dtype)}")
-        arrays: dict[str, Any] = {
-            "omega": np.ascontiguousarray(self.omega, dtype=dtype),
-            "field": np.ascontiguousarray(self.field, dtype=dtype),
-        }
-        if self.geometry == "torus":
-            return KuramotoParams(**arrays)
-        return LoheParams(**arrays)
+        return kernel_params(self, np.dtype(dtype), n_copies, block)
 
+    def strengths(self) -> FloatArray:
+        """Return sum_j |K_ij| for every oscillator (rad/s).
 
-def _require_finite(name: str, value: FloatArray) -> None:
-    bad = np.argwhere(~np.isfinite(value))
-    if len(bad):
-        where = tuple(int(k) for k in bad[0])
-        raise SpecError(f"{name} must be finite, got {value[where]} at index {where}")
-
-
-def _phase_rates(omega: FloatArray, n: int) -> FloatArray:
-    if omega.shape not in ((), (n,)):
-        raise SpecError(
-            f"omega must be a number or have shape ({n},), got {omega.shape}"
-        )
-    return np.broadcast_to(omega, (n,)).copy()
-
-
-def _rotation_rates(omega: FloatArray, n: int, d: int) -> FloatArray:
-    if d == 2 and omega.shape in ((), (n,)):
-        quarter_turn = np.array([[0.0, -1.0], [1.0, 0.0]])
-        return np.asarray(np.broadcast_to(omega, (n,))[:, None, None] * quarter_turn)
-    if omega.shape not in ((d, d), (n, d, d)):
-        raise SpecError(
-            f"omega must have shape ({d}, {d}) or ({n}, {d}, {d}), got {omega.shape}"
-        )
-    if not np.allclose(omega, -np.swapaxes(omega, -1, -2), rtol=1e-12, atol=0.0):
-        raise SpecError("omega must be antisymmetric: omega[a, b] = -omega[b, a]")
-    return np.broadcast_to(omega, (n, d, d)).copy()
+        Returns
+        -------
+        FloatArray, shape (n,) or (b, n)
+        """
+        if self.coupling is None:
+            return np.zeros(self.n_osc)
+        if isinstance(self.coupling, float):
+            return np.full(self.n_osc, abs(self.coupling) * (self.n_osc - 1))
+        if sparse.issparse(self.coupling):
+            return np.asarray(abs(self.coupling).sum(axis=1)).ravel()
+        return np.asarray(np.abs(self.coupling).sum(axis=-1))

@@ -1,39 +1,68 @@
 """The vector field chosen by the type of its parameters.
 
-``drift``, ``diffuse`` and ``advance`` can be called from Python and from
-kernels; inside kernels the choice is made when they are compiled. A new vector
-field is one module with these three functions and one line in each table.
+The functions of this module can be called from Python and from kernels; inside
+kernels the choice is made when they are compiled. A new vector field is one
+module with these functions and one line in the table.
 """
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from numba import types
 from numba.extending import overload
 
-from oscsim.physics.kuramoto import (
-    KuramotoParams,
-    kuramoto_advance,
-    kuramoto_diffuse,
-    kuramoto_drift,
-)
-from oscsim.physics.lohe import LoheParams, lohe_advance, lohe_diffuse, lohe_drift
+from oscsim.physics import kuramoto, lohe
+from oscsim.physics.kuramoto import KuramotoParams
+from oscsim.physics.lohe import LoheParams
 from oscsim.typing import FloatArray
 
 Params: TypeAlias = KuramotoParams | LoheParams
 
-_DRIFT: dict[type, Callable[..., None]] = {
-    KuramotoParams: kuramoto_drift,
-    LoheParams: lohe_drift,
+
+class _Field(NamedTuple):
+    """What a vector field consists of."""
+
+    member: Callable[..., Any]
+    drift: Callable[..., None]
+    diffuse: Callable[..., None]
+    advance: Callable[..., int]
+    move: Callable[..., int]
+    order: Callable[..., float]
+
+
+_FIELDS: dict[type, _Field] = {
+    KuramotoParams: _Field(
+        kuramoto.kuramoto_member,
+        kuramoto.kuramoto_drift,
+        kuramoto.kuramoto_diffuse,
+        kuramoto.kuramoto_advance,
+        kuramoto.kuramoto_map,
+        kuramoto.kuramoto_order,
+    ),
+    LoheParams: _Field(
+        lohe.lohe_member,
+        lohe.lohe_drift,
+        lohe.lohe_diffuse,
+        lohe.lohe_advance,
+        lohe.lohe_map,
+        lohe.lohe_order,
+    ),
 }
-_DIFFUSE: dict[type, Callable[..., None]] = {
-    KuramotoParams: kuramoto_diffuse,
-    LoheParams: lohe_diffuse,
-}
-_ADVANCE: dict[type, Callable[..., int]] = {
-    KuramotoParams: kuramoto_advance,
-    LoheParams: lohe_advance,
-}
+
+
+def member(params: Params, k: int, scratch: FloatArray, mean: FloatArray) -> Params:
+    """Return the parameters of one network out of a stack.
+
+    Parameters
+    ----------
+    params : KuramotoParams or LoheParams
+        A stack, as ``Network.params`` returns it.
+    k : int
+        Which network; counted round, so that a stack of one serves all.
+    scratch, mean : FloatArray
+        Rooms of the shapes that ``params`` has, not shared with another thread.
+    """
+    return _FIELDS[type(params)].member(params, k, scratch, mean)  # type: ignore[no-any-return]
 
 
 def drift(t: float, y: FloatArray, params: Params, out: FloatArray) -> None:
@@ -44,13 +73,14 @@ def drift(t: float, y: FloatArray, params: Params, out: FloatArray) -> None:
     t : float
         Time (s).
     y : FloatArray, shape (n_state,)
-        Flat state: phases (rad), or the components of unit vectors.
+        Flat state: phases (rad), or the components of unit vectors, oscillators
+        innermost.
     params : KuramotoParams or LoheParams
-        Selects the vector field.
+        Of one network; selects the vector field.
     out : FloatArray, shape (n_state,)
         Overwritten.
     """
-    _DRIFT[type(params)](t, y, params, out)
+    _FIELDS[type(params)].drift(t, y, params, out)
 
 
 def diffuse(y: FloatArray, params: Params, noise: FloatArray, out: FloatArray) -> None:
@@ -61,13 +91,13 @@ def diffuse(y: FloatArray, params: Params, noise: FloatArray, out: FloatArray) -
     y : FloatArray, shape (n_state,)
         Flat state.
     params : KuramotoParams or LoheParams
-        Selects the vector field.
+        Of one network; selects the vector field.
     noise : FloatArray, shape (n_state,)
         sqrt(2 D) dB, component by component.
     out : FloatArray, shape (n_state,)
         Overwritten.
     """
-    _DIFFUSE[type(params)](y, params, noise, out)
+    _FIELDS[type(params)].diffuse(y, params, noise, out)
 
 
 def advance(
@@ -84,7 +114,7 @@ def advance(
     y : FloatArray, shape (n_state,)
         Flat state.
     params : KuramotoParams or LoheParams
-        Selects the vector field.
+        Of one network; selects the vector field.
     dt : float
         Step (s).
     drifted, diffused : FloatArray, shape (n_state,)
@@ -95,25 +125,66 @@ def advance(
     int
         First oscillator whose step was not meaningful, or -1.
     """
-    return _ADVANCE[type(params)](y, params, dt, drifted, diffused)
+    return _FIELDS[type(params)].advance(y, params, dt, drifted, diffused)
 
 
-def _chosen(table: dict[type, Callable[..., Any]], params: Any) -> Any:
-    is_known = isinstance(params, types.NamedTuple)
-    return table.get(params.instance_class) if is_known else None
+def move(y: FloatArray, params: Params, step: FloatArray) -> int:
+    """Add a step of any size and return the state to its manifold: a discrete map.
+
+    Parameters
+    ----------
+    y : FloatArray, shape (n_state,)
+        Flat state, changed in place.
+    params : KuramotoParams or LoheParams
+        Of one network; selects the vector field.
+    step : FloatArray, shape (n_state,)
+        What is added.
+
+    Returns
+    -------
+    int
+        First oscillator whose state is not finite or has no direction, or -1.
+    """
+    return _FIELDS[type(params)].move(y, params, step)
+
+
+def order(y: FloatArray, params: Params, first: int, n: int) -> float:
+    """Return the length of the mean unit vector of some oscillators.
+
+    Parameters
+    ----------
+    y : FloatArray, shape (n_state,)
+        Flat state.
+    params : KuramotoParams or LoheParams
+        Of one network; selects the vector field.
+    first, n : int
+        The oscillators first .. first + n - 1.
+    """
+    return _FIELDS[type(params)].order(y, params, first, n)
+
+
+def _chosen(params: Any) -> Any:
+    is_known = isinstance(params, types.BaseNamedTuple)
+    return _FIELDS.get(params.instance_class) if is_known else None
 
 
 # Unannotated on purpose: numba demands that the signature of an overload and of
 # its implementation be identical, annotations included.
+@overload(member)
+def _member_in_kernels(params, k, scratch, mean):  # type: ignore[no-untyped-def]
+    chosen = _chosen(params).member
+    return lambda params, k, scratch, mean: chosen(params, k, scratch, mean)  # noqa: PLW0108
+
+
 @overload(drift)
 def _drift_in_kernels(t, y, params, out):  # type: ignore[no-untyped-def]
-    chosen = _chosen(_DRIFT, params)
+    chosen = _chosen(params).drift
     return lambda t, y, params, out: chosen(t, y, params, out)  # noqa: PLW0108
 
 
 @overload(diffuse)
 def _diffuse_in_kernels(y, params, noise, out):  # type: ignore[no-untyped-def]
-    chosen = _chosen(_DIFFUSE, params)
+    chosen = _chosen(params).diffuse
     return lambda y, params, noise, out: chosen(y, params, noise, out)  # noqa: PLW0108
 
 
@@ -121,7 +192,19 @@ def _diffuse_in_kernels(y, params, noise, out):  # type: ignore[no-untyped-def]
 def _advance_in_kernels(  # type: ignore[no-untyped-def]
     y, params, dt, drifted, diffused
 ):
-    chosen = _chosen(_ADVANCE, params)
+    chosen = _chosen(params).advance
     return lambda y, params, dt, drifted, diffused: chosen(  # noqa: PLW0108
         y, params, dt, drifted, diffused
     )
+
+
+@overload(move)
+def _move_in_kernels(y, params, step):  # type: ignore[no-untyped-def]
+    chosen = _chosen(params).move
+    return lambda y, params, step: chosen(y, params, step)  # noqa: PLW0108
+
+
+@overload(order)
+def _order_in_kernels(y, params, first, n):  # type: ignore[no-untyped-def]
+    chosen = _chosen(params).order
+    return lambda y, params, first, n: chosen(y, params, first, n)  # noqa: PLW0108

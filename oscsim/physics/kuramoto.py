@@ -4,36 +4,95 @@ import math
 from typing import NamedTuple
 
 from oscsim._jit import kernel
+from oscsim.physics.coupling import Coupling, acting, couple, coupling_member
+from oscsim.physics.sincos import sincos
 from oscsim.typing import FloatArray
 
 
 class KuramotoParams(NamedTuple):
     """What the kernels on the torus read.
 
+    ``Network.params`` puts several networks, or parts of one, on the first axis;
+    ``kuramoto_member`` takes one out, without that axis.
+
     Attributes
     ----------
-    omega : FloatArray, shape (n,)
+    omega : FloatArray, shape (n_members, n)
         Natural frequencies (rad/s).
-    field : FloatArray, shape (n, 2)
+    field : FloatArray, shape (n_members, 2, n)
         Drive of every oscillator (rad/s), zero for a free one.
+    shil : FloatArray, shape (n_members, 2, n) or (n_members, 2, 0)
+        Sub-harmonic injection I cos(psi), I sin(psi) (rad/s), if any.
+    lag : FloatArray, shape (3,)
+        Cosine and sine of the lag of all edges; 1 if every edge has its own, else 0.
+    coupling : Coupling
+        What oscillators do to each other.
+    scratch : FloatArray, shape (4, n)
+        Room for cosine and sine, and for both turned by the lag.
+    mean : FloatArray, shape (5, n_rows)
+        Room for what acts on every oscillator.
     """
 
     omega: FloatArray
     field: FloatArray
+    shil: FloatArray
+    lag: FloatArray
+    coupling: Coupling
+    scratch: FloatArray
+    mean: FloatArray
 
 
 @kernel
+def kuramoto_member(
+    params: KuramotoParams, k: int, scratch: FloatArray, mean: FloatArray
+) -> KuramotoParams:
+    """Return the parameters of the k-th network, with their own scratch room."""
+    b = k % params.omega.shape[0]
+    return KuramotoParams(
+        params.omega[b],
+        params.field[b],
+        params.shil[b],
+        params.lag,
+        coupling_member(params.coupling, k),
+        scratch,
+        mean,
+    )
+
+
+@kernel(allocates=False)
 def kuramoto_drift(
     t: float, theta: FloatArray, params: KuramotoParams, out: FloatArray
 ) -> None:
-    """Write dtheta_i/dt = omega_i + h_iy cos(theta_i) - h_ix sin(theta_i)."""
-    for i in range(theta.shape[0]):
-        pull = params.field[i, 1] * math.cos(theta[i])
-        pull -= params.field[i, 0] * math.sin(theta[i])
-        out[i] = params.omega[i] + pull
+    """Write omega_i + g_iy cos(theta_i) - g_ix sin(theta_i) - I_i sin(2 theta_i - psi).
+
+    g_i = h_i + sum_j K_ij (cos, sin)(theta_j - lag_ij): sine and cosine are
+    taken once per oscillator (Sakaguchi & Kuramoto 1986 for the lag).
+    """
+    n = theta.shape[0]
+    c, s = params.scratch[0], params.scratch[1]
+    sincos(theta, s, c)
+    shown = params.scratch[0:2]
+    if params.lag[1] != 0.0 or params.lag[0] != 1.0:
+        shown = params.scratch[2:4]
+        for i in range(n):
+            shown[0, i] = c[i] * params.lag[0] + s[i] * params.lag[1]
+            shown[1, i] = s[i] * params.lag[0] - c[i] * params.lag[1]
+    couple(params.coupling, shown, params.field, params.mean)
+    drive = acting(params.coupling, params.field, params.mean)
+    if params.lag[2] != 0.0:
+        for i in range(n):
+            drive[0, i] += drive[1, n + i]
+            drive[1, i] -= drive[0, n + i]
+    omega, shil, x, y = params.omega, params.shil, drive[0], drive[1]
+    for i in range(n):
+        out[i] = omega[i] + y[i] * c[i] - x[i] * s[i]
+    if shil.shape[1] > 0:
+        for i in range(n):
+            injected = (s[i] + s[i]) * c[i] * shil[0, i]
+            out[i] -= injected - (c[i] - s[i]) * (c[i] + s[i]) * shil[1, i]
 
 
-@kernel
+@kernel(allocates=False)
 def kuramoto_diffuse(
     theta: FloatArray, params: KuramotoParams, noise: FloatArray, out: FloatArray
 ) -> None:
@@ -42,7 +101,7 @@ def kuramoto_diffuse(
         out[i] = noise[i]
 
 
-@kernel
+@kernel(allocates=False)
 def kuramoto_advance(
     theta: FloatArray,
     params: KuramotoParams,
@@ -55,10 +114,42 @@ def kuramoto_advance(
     A step fails where the drift, natural rotation aside, moves a phase by more
     than half a turn: no method is stable there, though phases stay finite.
     """
+    h = theta.dtype.type(dt)
+    half_turn = theta.dtype.type(math.pi)
+    limit = theta.dtype.type(math.inf)
+    n_bad = 0
+    for i in range(theta.shape[0]):
+        is_right = abs(drifted[i] - params.omega[i] * h) <= half_turn
+        theta[i] += drifted[i] + diffused[i]
+        n_bad += not (is_right and abs(theta[i]) < limit)
+    if n_bad > 0:
+        for i in range(theta.shape[0]):
+            is_right = abs(drifted[i] - params.omega[i] * h) <= half_turn
+            if not (is_right and abs(theta[i]) < limit):
+                return i
+    return -1
+
+
+@kernel(allocates=False)
+def kuramoto_map(theta: FloatArray, params: KuramotoParams, move: FloatArray) -> int:
+    """Add a move of any size; return the first phase that is not finite, or -1."""
     failed = -1
     for i in range(theta.shape[0]):
-        is_right = abs(drifted[i] - params.omega[i] * dt) <= math.pi
-        theta[i] += drifted[i] + diffused[i]
-        if failed < 0 and not (is_right and abs(theta[i]) < math.inf):
+        theta[i] += move[i]
+        if failed < 0 and not abs(theta[i]) < math.inf:
             failed = i
     return failed
+
+
+@kernel(allocates=False)
+def kuramoto_order(
+    theta: FloatArray, params: KuramotoParams, first: int, n: int
+) -> float:
+    """Return |mean of exp(i theta)| over n oscillators from ``first`` on."""
+    c, s = params.scratch[0], params.scratch[1]
+    sincos(theta, s, c)
+    x, y = 0.0, 0.0
+    for i in range(first, first + n):
+        x += c[i]
+        y += s[i]
+    return 1.0 if n == 1 else min(math.sqrt(x * x + y * y) / n, 1.0)

@@ -1,63 +1,98 @@
 """Unit vectors on a product of spheres."""
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from oscsim._jit import kernel
+from oscsim.physics.coupling import Coupling, acting, couple, coupling_member
 from oscsim.typing import FloatArray
 
 
 class LoheParams(NamedTuple):
-    """What the kernels on the sphere read; the state is the flat (n, d) array.
+    """What the kernels on the sphere read.
+
+    The state is flat with the oscillators innermost: component a of oscillator i
+    is at a n + i, so that loops over oscillators run through memory in order.
+    ``Network.params`` puts several networks, or parts of one, on the first axis;
+    ``lohe_member`` takes one out, without that axis.
 
     Attributes
     ----------
-    omega : FloatArray, shape (n, d, d) or (0, d, d)
+    omega : FloatArray, shape (n_members, d, d, n) or (n_members, 0, d, n)
         Antisymmetric rotation rates (rad/s); no matrices stands for zero.
-    field : FloatArray, shape (n, d)
+    field : FloatArray, shape (n_members, d, n)
         Drive of every oscillator (rad/s), zero for a free one.
+    coupling : Coupling
+        What oscillators do to each other.
+    scratch : FloatArray, shape (1, n)
+        Room for one number per oscillator.
+    mean : FloatArray, shape (d + 3, n)
+        Room for what acts on every oscillator.
     """
 
     omega: FloatArray
     field: FloatArray
+    coupling: Coupling
+    scratch: FloatArray
+    mean: FloatArray
 
 
 @kernel
+def lohe_member(
+    params: LoheParams, k: int, scratch: FloatArray, mean: FloatArray
+) -> LoheParams:
+    """Return the parameters of the k-th network, with their own scratch room."""
+    b = k % params.field.shape[0]
+    return LoheParams(
+        params.omega[b],
+        params.field[b],
+        coupling_member(params.coupling, k),
+        scratch,
+        mean,
+    )
+
+
+@kernel(allocates=False)
 def lohe_drift(t: float, z: FloatArray, params: LoheParams, out: FloatArray) -> None:
-    """Write dz_i/dt = Omega_i z_i + h_i - <z_i, h_i> z_i."""
-    n, d = params.field.shape
-    is_rotating = params.omega.shape[0] > 0
+    """Write Omega_i z_i + g_i - <z_i, g_i> z_i, g_i = h_i + sum_j K_ij z_j."""
+    d, n = params.field.shape
+    x, rate, omega = z.reshape(d, n), out.reshape(d, n), params.omega
+    couple(params.coupling, x, params.field, params.mean)
+    drive = acting(params.coupling, params.field, params.mean)
+    _tangent(x, drive, params.scratch[0], rate)
+    if omega.shape[0] > 0:
+        for a in range(d):
+            for b in range(d):
+                for i in range(n):
+                    rate[a, i] += omega[a, b, i] * x[b, i]
+
+
+@kernel(allocates=False)
+def _tangent(
+    z: FloatArray, vector: FloatArray, along: FloatArray, out: FloatArray
+) -> None:
+    """Write the part of ``vector`` at right angles to every z_i, all (d, n)."""
+    d, n = z.shape
     for i in range(n):
-        first = i * d
-        along = 0.0
-        for a in range(d):
-            along += z[first + a] * params.field[i, a]
-        for a in range(d):
-            out[first + a] = params.field[i, a] - along * z[first + a]
-        if is_rotating:
-            for a in range(d):
-                turn = 0.0
-                for b in range(d):
-                    turn += params.omega[i, a, b] * z[first + b]
-                out[first + a] += turn
+        along[i] = z[0, i] * vector[0, i] + z[1, i] * vector[1, i]
+    for a in range(2, d):
+        for i in range(n):
+            along[i] += z[a, i] * vector[a, i]
+    for a in range(d):
+        for i in range(n):
+            out[a, i] = vector[a, i] - along[i] * z[a, i]
 
 
-@kernel
+@kernel(allocates=False)
 def lohe_diffuse(
     z: FloatArray, params: LoheParams, noise: FloatArray, out: FloatArray
 ) -> None:
     """Write the tangent part of the noise, b_i - <z_i, b_i> z_i."""
-    n, d = params.field.shape
-    for i in range(n):
-        first = i * d
-        along = 0.0
-        for a in range(d):
-            along += z[first + a] * noise[first + a]
-        for a in range(d):
-            out[first + a] = noise[first + a] - along * z[first + a]
+    d, n = params.field.shape
+    _tangent(z.reshape(d, n), noise.reshape(d, n), params.scratch[0], out.reshape(d, n))
 
 
-@kernel
+@kernel(allocates=False)
 def lohe_advance(
     z: FloatArray,
     params: LoheParams,
@@ -71,17 +106,68 @@ def lohe_advance(
     left the sphere so far (length outside [1/2, 2]) that going back to it is no
     longer a correction.
     """
-    n, d = params.field.shape
-    failed = -1
+    for i in range(z.shape[0]):
+        z[i] += drifted[i] + diffused[i]
+    return _retract(
+        z.reshape(params.field.shape),
+        params.scratch[0],
+        z.dtype.type(0.25),
+        z.dtype.type(4.0),
+    )
+
+
+@kernel(allocates=False)
+def lohe_map(z: FloatArray, params: LoheParams, move: FloatArray) -> int:
+    """Add a move of any size and divide by the length; return a failure, or -1."""
+    for i in range(z.shape[0]):
+        z[i] += move[i]
+    return _retract(
+        z.reshape(params.field.shape),
+        params.scratch[0],
+        z.dtype.type(1e-30),
+        z.dtype.type(1e30),
+    )
+
+
+@kernel(allocates=False)
+def _retract(z: FloatArray, square: FloatArray, least: Any, most: Any) -> int:
+    """Divide by the lengths; return the first whose square is out of bounds, or -1."""
+    d, n = z.shape
+    one = z.dtype.type(1.0)
     for i in range(n):
-        first = i * d
-        square = 0.0
-        for a in range(d):
-            z[first + a] += drifted[first + a] + diffused[first + a]
-            square += z[first + a] * z[first + a]
-        if failed < 0 and not 0.25 <= square <= 4.0:
-            failed = i
-        scale = 1.0 / math.sqrt(square)
-        for a in range(d):
-            z[first + a] *= scale
+        square[i] = z[0, i] * z[0, i] + z[1, i] * z[1, i]
+    for a in range(2, d):
+        for i in range(n):
+            square[i] += z[a, i] * z[a, i]
+    failed, n_bad = -1, 0
+    for i in range(n):
+        n_bad += not (least <= square[i] <= most)
+    if n_bad > 0:
+        failed = _first_outside(square, least, most)
+    for i in range(n):
+        square[i] = one / math.sqrt(square[i])
+    for a in range(d):
+        for i in range(n):
+            z[a, i] *= square[i]
     return failed
+
+
+@kernel(allocates=False)
+def _first_outside(values: FloatArray, least: float, most: float) -> int:
+    for i in range(values.shape[0]):
+        if not least <= values[i] <= most:
+            return i
+    return -1
+
+
+@kernel(allocates=False)
+def lohe_order(z: FloatArray, params: LoheParams, first: int, n: int) -> float:
+    """Return |mean of z| over n oscillators from ``first`` on."""
+    d, width = params.field.shape
+    square = 0.0
+    for a in range(d):
+        total = 0.0
+        for i in range(a * width + first, a * width + first + n):
+            total += z[i]
+        square += (total / n) * (total / n)
+    return 1.0 if n == 1 else min(math.sqrt(square), 1.0)

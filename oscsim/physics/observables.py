@@ -1,11 +1,16 @@
-"""What is measured on a set of oscillators."""
+"""What is measured on a set of oscillators at one instant."""
 
-from typing import Protocol, runtime_checkable
+import warnings
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
+from scipy.sparse import issparse
 
 from oscsim.errors import SpecError
 from oscsim.typing import FloatArray
+
+Weights: TypeAlias = Any
+"""A square array or a SciPy sparse matrix, ``weights[i, j]`` from j to i."""
 
 
 @runtime_checkable
@@ -27,9 +32,9 @@ def order_parameter(
     """Return the length of the mean unit vector over the oscillators.
 
     r = |(1/N) sum_j exp(i theta_j)| on the torus, r = |(1/N) sum_j z_j| on the
-    sphere. 0 <= r <= 1 holds exactly; a single oscillator gives 1, which says
-    nothing about synchrony, and N independent random phases give
-    E[r^2] = 1/N, not 0.
+    sphere. 0 <= r <= 1 holds exactly. N independent random phases give
+    E[r^2] = 1/N, not 0. A single oscillator gives 1, which says nothing about
+    synchrony: a warning says so.
 
     Parameters
     ----------
@@ -50,23 +55,164 @@ def order_parameter(
         If ``geometry`` is neither, contradicts the simulation, or there is no
         oscillator.
 
+    Warns
+    -----
+    UserWarning
+        If there is one oscillator.
+
     References
     ----------
     .. [1] Kuramoto (1984), Chemical Oscillations, Waves, and Turbulence,
        section 5.4.
     """
-    values, kind = _unpack(state, geometry)
+    z = unit_vectors(state, geometry)
+    if z.shape[-2] == 1:
+        warnings.warn(
+            "the order parameter of one oscillator is 1 by definition",
+            UserWarning,
+            stacklevel=2,
+        )
+        return np.asarray(np.where(np.isfinite(z).all(axis=(-2, -1)), 1.0, np.nan))
+    return np.asarray(np.minimum(np.linalg.norm(z.mean(axis=-2), axis=-1), 1.0))
+
+
+def local_order_parameter(
+    state: FloatArray | States, weights: Weights, geometry: str | None = None
+) -> FloatArray:
+    """Return how well the neighbours of every oscillator agree, in [0, 1].
+
+    r_i = |sum_j K_ij z_j| / sum_j |K_ij|: 1 if all that act on i pull the same
+    way, which for a negative weight is away from its oscillator.
+
+    Parameters
+    ----------
+    state : FloatArray, shape (..., n) or (..., n, d), or Trajectory
+        Phases (rad), or unit vectors; or the result of a simulation.
+    weights : FloatArray or SciPy sparse, shape (n, n)
+        ``weights[i, j]`` is the influence of j on i; the diagonal is ignored.
+    geometry : {"torus", "sphere"}, optional
+        Which of the two an array is, ``"torus"`` by default.
+
+    Returns
+    -------
+    FloatArray, shape (..., n)
+        NaN for an oscillator on which nobody acts.
+
+    Raises
+    ------
+    SpecError
+        If shapes do not fit or a weight is not finite.
+
+    References
+    ----------
+    .. [1] Restrepo, Ott & Hunt (2005), Phys. Rev. E 71, 036151, eq. (4), with
+       absolute values in the normalisation.
+    """
+    z = unit_vectors(state, geometry)
+    without_self = _without_diagonal(weights, z.shape[-2])
+    total = np.asarray(abs(without_self).sum(axis=1)).ravel()
+    field = np.linalg.norm(_times(without_self, z), axis=-1)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.minimum(field / np.where(total > 0, total, np.nan), 1.0))
+
+
+def pair_potential(
+    state: FloatArray | States,
+    weights: Weights | float,
+    *,
+    anchors: FloatArray | None = None,
+    anchor_weights: FloatArray | None = None,
+    shil: FloatArray | float = 0.0,
+    shil_phase: FloatArray | float = 0.0,
+    geometry: str | None = None,
+) -> FloatArray:
+    """Return the energy that a network without rotation, lag and noise descends.
+
+    E = -(1/2) sum_ij K_ij <z_i, z_j> - sum_ia W_ia <z_i, r_a>
+        - (1/2) sum_i I_i cos(2 theta_i - psi_i),
+
+    so that dtheta_i/dt = -dE/dtheta_i on the torus, and dz_i/dt is minus the
+    tangential gradient on the sphere. With rotation E is still defined, but
+    need not descend.
+
+    Parameters
+    ----------
+    state : FloatArray, shape (..., n) or (..., n, d), or Trajectory
+        Phases (rad), or unit vectors; or the result of a simulation.
+    weights : FloatArray or SciPy sparse, shape (n, n), or float
+        Symmetric K (rad/s), the diagonal ignored; a number means all-to-all,
+        K_ij = K / n.
+    anchors : FloatArray, shape (a,) or (a, d), optional
+        Fixed phases (rad), or unit vectors.
+    anchor_weights : FloatArray, shape (n, a), optional
+        W (rad/s).
+    shil : FloatArray or float, shape (n,)
+        Sub-harmonic injection I (rad/s), torus only.
+    shil_phase : FloatArray or float, shape (n,)
+        Its phase psi (rad).
+    geometry : {"torus", "sphere"}, optional
+        Which of the two an array is, ``"torus"`` by default.
+
+    Returns
+    -------
+    FloatArray, shape (...)
+        Energy (rad/s).
+
+    Raises
+    ------
+    SpecError
+        If weights are not symmetric, shapes do not fit, one of anchors and
+        their weights is missing, or there is injection on a sphere.
+    """
+    z = unit_vectors(state, geometry)
+    n = z.shape[-2]
+    if np.ndim(weights) == 0 and not issparse(weights):
+        square = np.square(z.sum(axis=-2)).sum(axis=-1) - n
+        energy = -0.5 * float(weights) / n * square
+    else:
+        without_self = _without_diagonal(weights, n)
+        gap = abs(without_self - without_self.T)
+        if gap.size and gap.max() > 1e-12 * abs(without_self).max():
+            raise SpecError(
+                "only symmetric weights have a potential, got weights[i, j] and "
+                f"weights[j, i] that differ by up to {gap.max():.3g}"
+            )
+        energy = -0.5 * (z * _times(without_self, z)).sum(axis=(-2, -1))
+    if (anchors is None) != (anchor_weights is None):
+        raise SpecError("anchors and anchor_weights go together, got one of them")
+    if anchors is not None and anchor_weights is not None:
+        field = _anchor_field(anchors, np.asarray(anchor_weights), z.shape[-2:])
+        energy = energy - (z * field).sum(axis=(-2, -1))
+    return np.asarray(energy - _injection(state, geometry, shil, shil_phase))
+
+
+def unit_vectors(state: FloatArray | States, geometry: str | None = None) -> FloatArray:
+    """Return states as unit vectors of shape (..., n, d), d = 2 for phases.
+
+    Parameters
+    ----------
+    state : FloatArray, shape (..., n) or (..., n, d), or Trajectory
+        Phases (rad), or unit vectors; or the result of a simulation.
+    geometry : {"torus", "sphere"}, optional
+        Which of the two an array is, ``"torus"`` by default.
+
+    Raises
+    ------
+    SpecError
+        If ``geometry`` is neither, contradicts the simulation, or there is no
+        oscillator.
+    """
+    values, kind = unpack(state, geometry)
     z = np.asarray(values, dtype=np.float64)
     if kind == "torus":
         z = np.stack([np.cos(z), np.sin(z)], axis=-1)
     if z.ndim < 2 or z.shape[-2] == 0:
         raise SpecError(f"no oscillators in a state of shape {z.shape}")
-    if z.shape[-2] == 1:
-        return np.ones(z.shape[:-2])
-    return np.asarray(np.minimum(np.linalg.norm(z.mean(axis=-2), axis=-1), 1.0))
+    return z
 
 
-def _unpack(state: FloatArray | States, geometry: str | None) -> tuple[FloatArray, str]:
+def unpack(state: FloatArray | States, geometry: str | None) -> tuple[FloatArray, str]:
+    """Return the numbers of a state and their geometry, checked."""
     if geometry not in (None, "torus", "sphere"):
         raise SpecError(f"geometry must be 'torus' or 'sphere', got {geometry!r}")
     if not isinstance(state, States):
@@ -76,3 +222,53 @@ def _unpack(state: FloatArray | States, geometry: str | None) -> tuple[FloatArra
             f"geometry {geometry!r} contradicts the simulation's {state.geometry!r}"
         )
     return state.y, state.geometry
+
+
+def _without_diagonal(weights: Weights, n: int) -> Any:
+    found: Any = weights if issparse(weights) else np.asarray(weights, dtype=float)
+    if found.shape != (n, n):
+        raise SpecError(f"weights must have shape ({n}, {n}), got {found.shape}")
+    if not np.isfinite(found.data if issparse(found) else found).all():
+        raise SpecError("weights must be finite, got NaN or inf")
+    if not issparse(found):
+        return found - np.diag(np.diag(found))
+    entries = found.tocoo(copy=True)
+    entries.data = np.where(entries.row == entries.col, 0.0, entries.data)
+    return entries.tocsr()
+
+
+def _times(weights: Any, z: FloatArray) -> FloatArray:
+    """Return sum_j weights[i, j] z_j for states of shape (..., n, d)."""
+    first = np.moveaxis(z, -2, 0)
+    product = weights @ first.reshape(first.shape[0], -1)
+    return np.moveaxis(np.asarray(product).reshape(first.shape), 0, -2)
+
+
+def _anchor_field(
+    anchors: FloatArray, weights: FloatArray, shape: tuple[int, ...]
+) -> FloatArray:
+    n, d = shape
+    points = np.asarray(anchors, dtype=np.float64)
+    if points.ndim == 1:
+        points = np.stack([np.cos(points), np.sin(points)], axis=-1)
+    if points.ndim != 2 or points.shape[1] != d or weights.shape != (n, len(points)):
+        raise SpecError(
+            f"anchors must have shape (a,) or (a, {d}) and their weights ({n}, a), got "
+            f"{np.shape(anchors)} and {weights.shape}"
+        )
+    return np.asarray(weights @ points)
+
+
+def _injection(
+    state: FloatArray | States,
+    geometry: str | None,
+    shil: FloatArray | float,
+    shil_phase: FloatArray | float,
+) -> FloatArray | float:
+    if not np.any(shil):
+        return 0.0
+    theta, kind = unpack(state, geometry)
+    if kind == "sphere":
+        raise SpecError("sub-harmonic injection acts on phases, got unit vectors")
+    angle = 2.0 * theta - np.asarray(shil_phase)
+    return np.asarray(0.5 * (np.asarray(shil) * np.cos(angle)).sum(axis=-1))

@@ -8,15 +8,32 @@ from oscsim.report.oscillator_figures import (
     settling_figure,
 )
 from oscsim.report.run_figures import accuracy_figure
-from oscsim.report.study_figures import convergence_figure, robustness_figure
+from oscsim.report.sphere_figure import sphere_figure
+from oscsim.report.study_figures import (
+    Agreement,
+    agreement_figure,
+    convergence_figure,
+    robustness_figure,
+)
+from oscsim.report.trajectory_figures import (
+    locking_figure,
+    order_parameter_figure,
+    phase_raster_figure,
+)
 
 __all__ = [
+    "Agreement",
     "accuracy_figure",
+    "agreement_figure",
     "angle_figure",
     "attention_figure",
     "convergence_figure",
     "drive_figure",
     "energy_figure",
+    "locking_figure",
+    "order_parameter_figure",
+    "phase_raster_figure",
     "robustness_figure",
     "settling_figure",
+    "sphere_figure",
 ]

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.artist import Artist
@@ -13,6 +14,7 @@ from oscsim.report.canvas import BLUE, INK, LINES, MARKERS, ORANGE, blank, plain
 from oscsim.report.run_figures import METRICS
 from oscsim.study.convergence import Convergence, share_within
 from oscsim.study.robustness import SETTLING, Robustness, Row
+from oscsim.typing import FloatArray
 
 ASIDE = 1.04
 """Factor between the markers of one model and the next on the logarithmic axis."""
@@ -204,3 +206,74 @@ def _draw_shares(above: Axes, below: Axes, curves: Sequence[Convergence]) -> Non
         for sign in (-1, 1):
             below.axhline(sign * bound, color=INK, lw=width, ls=":")
     below.set_ylim(-6, 6)
+    return figure
+
+
+class Agreement(NamedTuple):
+    """Points that were measured and the curve they should lie on.
+
+    Attributes
+    ----------
+    label : str
+        Name in the legend.
+    x, measured : FloatArray, shape (n,)
+        Points.
+    curve_x, exact : FloatArray, shape (m,)
+        Curve.
+    error : FloatArray or None
+        Standard errors of the points.
+    """
+
+    label: str
+    x: FloatArray
+    measured: FloatArray
+    curve_x: FloatArray
+    exact: FloatArray
+    error: FloatArray | None = None
+
+
+def agreement_figure(
+    found: Sequence[Agreement], *, x_label: str, y_label: str
+) -> Figure:
+    """Draw measured points on curves of a theory.
+
+    Parameters
+    ----------
+    found : sequence of Agreement
+        Points and the curve, one a case; whiskers are 2 standard errors.
+    x_label, y_label : str
+        What the axes are, with units.
+
+    Returns
+    -------
+    Figure
+
+    Raises
+    ------
+    SpecError
+        If there is nothing to draw.
+    """
+    if not found:
+        raise SpecError("nothing to draw: got 0 curves, give at least one")
+    with blank(5.2, 3.4) as figure:
+        ax = figure.subplots()
+        for number, one in enumerate(found):
+            shade = SHADES[number % len(SHADES)]
+            line = LINES[number % len(LINES)]
+            ax.plot(one.curve_x, one.exact, color=shade, ls=line, lw=1.2)
+            ax.errorbar(
+                one.x,
+                one.measured,
+                yerr=None if one.error is None else 2 * np.asarray(one.error),
+                color=shade,
+                ls="none",
+                marker=MARKERS[number % len(MARKERS)],
+                ms=4.5,
+                capsize=2.5,
+                label=one.label,
+            )
+        ax.plot([], [], color=INK, lw=1.2, label="theory (lines)")
+        ax.set_xlabel(x_label)
+        ax.set_ylabel(y_label)
+        figure.legend(loc="outside upper center", ncols=min(4, len(found) + 1))
+    return figure

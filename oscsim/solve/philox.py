@@ -30,7 +30,7 @@ _LN2 = 0.6931471805599453
 _TWO_PI = 2.0 * math.pi
 
 
-@kernel
+@kernel(allocates=False)
 def philox_lanes(
     words: IntArray, step: IntArray, index: IntArray, high: IntArray, low: IntArray
 ) -> None:
@@ -57,7 +57,7 @@ def philox_lanes(
         low[lane] = (c2 << _HALF) | c3
 
 
-@kernel
+@kernel(allocates=False)
 def uniform_lanes(
     words: IntArray, step: IntArray, index: IntArray, u: FloatArray, v: FloatArray
 ) -> None:
@@ -77,7 +77,7 @@ def uniform_lanes(
         v[lane] -= _ONE_LESS_HALF_STEP
 
 
-@kernel
+@kernel(allocates=False)
 def unit_circle_lanes(v: FloatArray, c: FloatArray, s: FloatArray) -> None:
     """Write cos(2 pi v) and sin(2 pi v), v in (0, 1), to one unit in the last place.
 
@@ -110,7 +110,7 @@ def unit_circle_lanes(v: FloatArray, c: FloatArray, s: FloatArray) -> None:
         s[lane] = -b if (q & 2) != 0 else b
 
 
-@kernel
+@kernel(allocates=False)
 def normal_lanes(
     u: FloatArray, v: FloatArray, a: FloatArray, b: FloatArray, scratch: FloatArray
 ) -> None:

@@ -1,51 +1,54 @@
 """Stepping a network through time."""
 
 import math
-import os
-from concurrent.futures import ThreadPoolExecutor
-from typing import Literal, NamedTuple
+from collections.abc import Callable
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from oscsim import __version__
 from oscsim.errors import IntegrationError, SpecError
 from oscsim.network.spec import Network
-from oscsim.physics.field import Params
-from oscsim.solve.noise import Stream, points_on_sphere, uniforms
-from oscsim.solve.steppers import METHODS, integrate
-from oscsim.solve.stream import stream_words
+from oscsim.solve.adaptive import run_adaptive
+from oscsim.solve.plan import (
+    METHOD_NAMES,
+    Plan,
+    check_counts,
+    check_memory,
+    check_stability,
+    diffusion_for,
+    noise_words,
+    number_of_steps,
+    starts,
+)
+from oscsim.solve.run import Outcome, run
 from oscsim.solve.trajectory import Trajectory
-from oscsim.typing import FloatArray, IntArray
+from oscsim.typing import FloatArray
 
-_START_STAGE, _NOISE_STAGE = 1, 2
-
-
-class _Plan(NamedTuple):
-    """Everything about a run but the network and its starts."""
-
-    method: int
-    dt: float
-    n_steps: int
-    save_every: int
-    deviation: FloatArray
-    seed: int
+Method = Literal["rk4", "heun", "euler-maruyama", "adaptive", "map"]
 
 
 def simulate(
     network: Network,
     *,
     t1: float,
-    dt: float,
-    method: Literal["rk4", "heun", "euler-maruyama"] = "rk4",
-    diffusion: FloatArray | float = 0.0,
+    dt: float | None = None,
+    method: Method = "rk4",
+    diffusion: FloatArray | float | None = None,
     start: FloatArray | None = None,
     save_every: int | None = None,
+    observe: Literal["order_parameter"] | None = None,
     n_trajectories: int = 1,
     seed: int = 0,
+    dtype: DTypeLike = np.float64,
+    rtol: float = 1e-9,
+    atol: float = 1e-9,
     n_threads: int | None = None,
+    progress: Callable[[int, int], object] | None = None,
     on_failure: Literal["raise", "return"] = "raise",
 ) -> Trajectory:
-    """Integrate a network with a fixed step and return its trajectories.
+    """Integrate a network and return its trajectories.
 
     Solves dy = f(y) dt + sqrt(2 D) dB. On the torus the noise is additive; on
     the sphere it is tangent and the equation is read in the Stratonovich sense,
@@ -56,15 +59,19 @@ def simulate(
     Parameters
     ----------
     network : Network
-        What is driven by what; sets the state space.
+        What is coupled to what; sets the state space.
     t1 : float
         End time (s), a whole number of steps to within 1e-9 of itself.
-    dt : float
-        Step (s).
-    method : {"rk4", "heun", "euler-maruyama"}
-        Classical Runge-Kutta (no noise), stochastic Heun, Euler-Maruyama.
-    diffusion : FloatArray or float, shape (n_osc,)
-        D (rad^2/s); 0 gives the deterministic equation.
+    dt : float, optional
+        Step (s); with the adaptive method only the unit of ``save_every``.
+    method : {"rk4", "heun", "euler-maruyama", "adaptive", "map"}
+        Classical Runge-Kutta, stochastic Heun, Euler-Maruyama, the adaptive
+        eighth-order method of Dormand and Prince, or the discrete map
+        y <- back to the manifold(y + dt f(y)), whose step may be of any size.
+        Noise needs Heun or Euler-Maruyama.
+    diffusion : FloatArray or float, shape (n_osc,), optional
+        D (rad^2/s); 0 gives the deterministic equation. The network's own
+        without this.
     start : FloatArray, optional
         Phases (n_osc,) or unit vectors (n_osc, d), or one such state per
         trajectory. Without it phases (points on the sphere) are uniform, drawn
@@ -72,36 +79,59 @@ def simulate(
     save_every : int, optional
         Steps between saved states. The start and the end are always saved, and
         nothing else without this.
+    observe : {"order_parameter"}, optional
+        Keep the order parameter at these steps instead of the states: only the
+        start and the end are then kept in ``y``.
     n_trajectories : int
-        Runs that differ in noise, and in start if none is given.
+        Runs that differ in noise, and in start if none is given; for a batch of
+        networks, of each: trajectory k belongs to network k mod b.
     seed : int
         The n-th trajectory depends only on the seed and n.
+    dtype : numpy dtype
+        float64 or float32, of the arithmetic and the states.
+    rtol, atol : float
+        Error per step allowed to the adaptive method.
     n_threads : int, optional
-        Threads over trajectories, at most the number of processors by default.
-        The result does not depend on it, bit for bit.
+        Threads, as many as processors by default. The result does not depend on
+        it, bit for bit.
+    progress : callable, optional
+        Called with (steps done, steps in all) a few times a second.
     on_failure : {"raise", "return"}
         Raise, or return with the failing step in ``status`` and NaN afterwards.
 
     Returns
     -------
     Trajectory
+        Cut at the last time that all trajectories reached if the user interrupts
+        (Ctrl-C).
 
     Raises
     ------
     SpecError
         If an argument is out of range, shapes do not fit, the start is not
-        finite or not on the sphere, or ``method="rk4"`` meets noise.
+        finite or not on the sphere, a deterministic method meets noise, the step
+        is unstable for the coupling (sum |K| dt above 2.78 for Runge-Kutta, 2
+        for the others), or the memory would not suffice.
     IntegrationError
         If a state stops being finite, or a step is so long that it turns a
         phase by more than half a turn relative to free rotation, or leaves the
         sphere beyond [1/2, 2] of its radius.
+
+    Warns
+    -----
+    RuntimeWarning
+        If an oscillator rotates by more than 1 rad per step.
 
     Notes
     -----
     Strong order of both stochastic methods: 1 on the torus, 1/2 on the sphere,
     where the noise does not commute. On the sphere every step ends by dividing
     by the length, which keeps |z| = 1 to rounding and the order of the method.
-    Cost per step is O(n_osc d), or O(n_osc d^2) with rotation matrices.
+    Cost per step is O(edges d), O(n d) all-to-all, plus O(n d^2) with rotation
+    matrices. Sixteen and more trajectories of one dense network of 32 and more
+    oscillators are advanced by matrix products, 32 trajectories at a time: the
+    bits of a trajectory are then those of any such run, and equal those of a
+    run with fewer trajectories to rounding only.
 
     References
     ----------
@@ -110,148 +140,112 @@ def simulate(
     .. [2] Hairer, Lubich & Wanner (2006), Geometric Numerical Integration,
        section IV.4 (projection keeps the order).
     """
-    n_steps = _number_of_steps(t1, dt)
-    for name, value in (("n_trajectories", n_trajectories), ("save_every", save_every)):
-        if value is not None and (value != int(value) or value < 1):
-            raise SpecError(f"{name} must be a whole number >= 1, got {value}")
-    if n_threads is not None and n_threads < 1:
-        raise SpecError(f"n_threads must be >= 1, got {n_threads}")
-    if method not in METHODS:
-        raise SpecError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
+    _check_choices(method, on_failure, observe, dtype)
+    check_counts(
+        n_trajectories=n_trajectories, save_every=save_every, n_threads=n_threads
+    )
+    n_steps, step = _steps(t1, dt, method, save_every)
+    plan = Plan(
+        method=method,
+        dt=step,
+        n_steps=n_steps,
+        save_every=save_every or n_steps,
+        diffusion=diffusion_for(network, diffusion, method),
+        seed=seed,
+        dtype=np.dtype(dtype),
+        n_runs=n_trajectories * network.n_networks,
+        is_observing=observe is not None,
+    )
+    noise_words(seed, 1)
+    check_stability(network, method, step)
+    check_memory(_bytes(network, plan))
+    first = starts(network, start, plan.n_runs, seed)
+    if method == "adaptive":
+        if not (0.0 < rtol < 1.0 and 0.0 < atol < math.inf):
+            raise SpecError(f"rtol and atol must be positive, got {rtol} and {atol}")
+        if observe is not None:
+            raise SpecError("observe needs a method with a fixed step, got 'adaptive'")
+        outcome = run_adaptive(
+            network, plan, first, plan.rows * step, (rtol, atol), progress
+        )
+        done = plan.rows[: outcome.n_done]
+        is_complete = outcome.n_done == plan.rows.size
+    else:
+        outcome = run(network, plan, first, n_threads, progress)
+        done = plan.rows[plan.rows <= outcome.n_done]
+        is_complete = outcome.n_done == n_steps
+    if on_failure == "raise":
+        _raise_failure(outcome, step)
+    return _result(network, plan, outcome, done, is_complete)
+
+
+def _check_choices(method: str, on_failure: str, observe: Any, dtype: Any) -> None:
+    if method not in METHOD_NAMES:
+        raise SpecError(
+            f"method must be one of {', '.join(METHOD_NAMES)}, got {method!r}"
+        )
     if on_failure not in ("raise", "return"):
         raise SpecError(f"on_failure must be 'raise' or 'return', got {on_failure!r}")
-    deviation = _deviation(network, diffusion, dt)
-    if method == "rk4" and deviation.size:
-        raise SpecError(
-            "method 'rk4' has no noise term, got diffusion > 0: use 'heun' or "
-            "'euler-maruyama'"
-        )
-    plan = _Plan(METHODS[method], dt, n_steps, save_every or n_steps, deviation, seed)
-    y = _starts(network, start, n_trajectories, seed)
-    times = _saved_steps(plan) * dt
-    saved = np.full((n_trajectories, times.size, y.shape[1]), np.nan)
-    status = np.full((n_trajectories, 2), -1)
-    _run(network.params(), plan, y, saved, status, n_threads)
-    failed = np.flatnonzero(status[:, 0] >= 0)
-    if failed.size and on_failure == "raise":
-        step, oscillator = (int(k) for k in status[failed[0]])
+    if observe not in (None, "order_parameter"):
+        raise SpecError(f"observe must be 'order_parameter' or None, got {observe!r}")
+    if np.dtype(dtype) not in (np.float64, np.float32):
+        raise SpecError(f"dtype must be float64 or float32, got {np.dtype(dtype)}")
+
+
+def _steps(
+    t1: float, dt: float | None, method: str, save_every: int | None
+) -> tuple[int, float]:
+    if dt is not None:
+        return number_of_steps(t1, dt), float(dt)
+    if method != "adaptive":
+        raise SpecError(f"method {method!r} needs dt, the step in seconds")
+    if save_every is not None:
+        raise SpecError("save_every counts steps: give dt as well")
+    if not 0.0 < t1 < math.inf:
+        raise SpecError(f"t1 must be positive and finite, got {t1}")
+    return 1, float(t1)
+
+
+def _bytes(network: Network, plan: Plan) -> int:
+    """Return what the run will allocate, roughly: results, states, workspace."""
+    state = math.prod(network.state_shape)
+    kept = 2 if plan.is_observing else plan.n_rows
+    n_bytes = plan.n_runs * (kept + 4) * state * int(plan.dtype.itemsize)
+    weights = getattr(network.coupling, "size", 0)
+    n_bytes += 24 * plan.n_rows
+    return n_bytes + 12 * state * 8 + 2 * 8 * int(weights)
+
+
+def _raise_failure(outcome: Outcome, dt: float) -> None:
+    failed = np.flatnonzero(outcome.status[:, 0] >= 0)
+    if failed.size:
+        step, oscillator = (int(k) for k in outcome.status[failed[0]])
         raise IntegrationError(step, step * dt, oscillator)
+
+
+def _result(
+    network: Network, plan: Plan, outcome: Outcome, done: Any, is_complete: bool
+) -> Trajectory:
+    failed = outcome.status[:, 0]
+    rows = done
+    if plan.is_observing:
+        rows = np.array([0, plan.n_steps]) if is_complete else np.zeros(1, int)
+    y = outcome.saved[:, : rows.size]
+    y[(failed[:, None] >= 0) & (rows >= failed[:, None])] = np.nan
+    observed = outcome.observed
+    if plan.is_observing:
+        observed = observed[:, : done.size]
+        observed[(failed[:, None] >= 0) & (done >= failed[:, None])] = np.nan
     return Trajectory(
-        t=times,
-        y=saved.reshape(n_trajectories, times.size, *network.state_shape),
+        t=rows * plan.dt,
+        y=y.reshape(plan.n_runs, rows.size, *network.state_shape),
         geometry=network.geometry,
-        seed=seed,
-        dt=dt,
-        method=method,
+        seed=plan.seed,
+        dt=plan.dt,
+        method=plan.method,
         version=__version__,
-        status=status[:, 0].copy(),
+        status=failed.copy(),
+        is_complete=bool(is_complete),
+        t_observed=done * plan.dt if plan.is_observing else np.zeros(0),
+        r_observed=observed if plan.is_observing else np.zeros(0),
     )
-
-
-def _number_of_steps(t1: float, dt: float) -> int:
-    if not 0.0 < dt < math.inf:
-        raise SpecError(f"dt must be positive and finite, got {dt}")
-    if not dt * (1.0 - 1e-9) <= t1 < math.inf:
-        raise SpecError(f"t1 must be finite and at least one step of {dt}, got {t1}")
-    n_steps = round(t1 / dt)
-    if abs(n_steps * dt - t1) > 1e-9 * t1:
-        raise SpecError(
-            f"t1 = {t1} is not a whole number of steps of {dt}: the nearest are "
-            f"{n_steps} steps, t1 = {n_steps * dt:.12g}"
-        )
-    if n_steps >= 2**32:
-        raise SpecError(f"at most 2^32 steps, got {n_steps}: use a larger dt")
-    return n_steps
-
-
-def _deviation(
-    network: Network, diffusion: FloatArray | float, dt: float
-) -> FloatArray:
-    value = np.asarray(diffusion, dtype=np.float64)
-    if value.shape not in ((), (network.n_osc,)):
-        raise SpecError(
-            f"diffusion must be a number or have shape ({network.n_osc},), got "
-            f"{value.shape}"
-        )
-    if not np.all((value >= 0) & np.isfinite(value)):
-        raise SpecError(f"diffusion must be finite and >= 0, got {diffusion}")
-    if not value.any():
-        return np.empty(0)
-    per_component = math.prod(network.state_shape) // network.n_osc
-    spread = np.broadcast_to(value, (network.n_osc,))
-    return np.repeat(np.sqrt(2.0 * spread * dt), per_component)
-
-
-def _starts(
-    network: Network, start: FloatArray | None, n_trajectories: int, seed: int
-) -> FloatArray:
-    """Return the flat start of every trajectory, checked."""
-    shape = (n_trajectories, *network.state_shape)
-    if start is None:
-        y = np.stack([_random_start(network, seed, k) for k in range(n_trajectories)])
-        return y.reshape(n_trajectories, -1)
-    value = np.array(start, dtype=np.float64)
-    if value.shape not in (shape, shape[1:]):
-        raise SpecError(
-            f"start must have shape {shape[1:]} or {shape}, got {value.shape}"
-        )
-    bad = np.argwhere(~np.isfinite(value))
-    if len(bad):
-        where = tuple(int(k) for k in bad[0])
-        raise SpecError(f"start must be finite, got {value[where]} at index {where}")
-    if network.geometry == "sphere":
-        length = np.linalg.norm(value, axis=-1, keepdims=True)
-        if not np.all(np.abs(length - 1.0) < 1e-9):
-            raise SpecError(
-                "start must hold unit vectors, got the length "
-                f"{length.flat[int(np.argmax(np.abs(length - 1.0)))]:.12g}"
-            )
-        value = value / length
-    return np.broadcast_to(value, shape).reshape(n_trajectories, -1).copy()
-
-
-def _random_start(network: Network, seed: int, trajectory: int) -> FloatArray:
-    stream = Stream(seed, _START_STAGE, repeat=trajectory)
-    oscillators = np.arange(network.n_osc)
-    if network.geometry == "torus":
-        return math.pi * (2.0 * uniforms(stream, oscillators, 1)[:, 0] - 1.0)
-    return points_on_sphere(stream, oscillators, int(network.field.shape[1]))
-
-
-def _saved_steps(plan: _Plan) -> IntArray:
-    steps = np.arange(0, plan.n_steps + 1, plan.save_every)
-    return steps if steps[-1] == plan.n_steps else np.append(steps, plan.n_steps)
-
-
-def _run(
-    params: Params,
-    plan: _Plan,
-    y: FloatArray,
-    saved: FloatArray,
-    status: IntArray,
-    n_threads: int | None,
-) -> None:
-    """Integrate every trajectory, in threads; the kernels release the GIL."""
-    words = np.tile(stream_words(Stream(plan.seed, _NOISE_STAGE)), (len(y), 1))
-    words[:, 3] = np.arange(len(y))
-
-    def one(k: int) -> None:
-        status[k] = integrate(
-            plan.method,
-            params,
-            plan.dt,
-            plan.n_steps,
-            plan.save_every,
-            plan.deviation,
-            words[k],
-            y[k],
-            saved[k],
-        )
-
-    workers = min(n_threads or os.cpu_count() or 1, len(y))
-    if workers == 1:
-        for k in range(len(y)):
-            one(k)
-        return
-    with ThreadPoolExecutor(workers) as pool:
-        list(pool.map(one, range(len(y)), chunksize=1))

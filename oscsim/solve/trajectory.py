@@ -1,12 +1,18 @@
 """The result of a simulation."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from oscsim.typing import FloatArray, IntArray
 
 if TYPE_CHECKING:
     import xarray
+
+
+def _nothing() -> FloatArray:
+    return np.zeros(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,13 +30,20 @@ class Trajectory:
     seed : int
         Seed of starts and noise.
     dt : float
-        Step (s).
+        Step (s); NaN for the adaptive method without saved times.
     method : str
         Integration method.
     version : str
         Version of the package that made it.
     status : IntArray, shape (n_trajectories,)
         -1, or the step (from 1) at which the trajectory failed.
+    is_complete : bool
+        Whether the end was reached; False after an interruption, which leaves
+        the times reached by all trajectories.
+    t_observed : FloatArray, shape (n_observed,)
+        Times (s) of ``r_observed``; empty unless asked for.
+    r_observed : FloatArray, shape (n_trajectories, n_observed)
+        Order parameter of every trajectory.
     """
 
     t: FloatArray
@@ -41,6 +54,9 @@ class Trajectory:
     method: str
     version: str
     status: IntArray
+    is_complete: bool = True
+    t_observed: FloatArray = field(default_factory=_nothing)
+    r_observed: FloatArray = field(default_factory=_nothing)
 
     def to_xarray(self) -> "xarray.Dataset":
         """Return the states as a labelled data set.
@@ -49,14 +65,15 @@ class Trajectory:
         -------
         xarray.Dataset
             Variable ``theta`` or ``z`` over (trajectory, time, oscillator
-            [, component]), ``status`` over trajectory; the rest as attributes.
+            [, component]), ``status`` over trajectory, ``r`` over (trajectory,
+            time_observed) if there is one; the rest as attributes.
         """
         import xarray  # noqa: PLC0415 - slow to import and rarely needed
 
         is_torus = self.geometry == "torus"
         axes = ("trajectory", "time", "oscillator", "component")[: self.y.ndim]
         name, unit = ("theta", "rad") if is_torus else ("z", "1")
-        return xarray.Dataset(
+        data = xarray.Dataset(
             {
                 name: (axes, self.y, {"units": unit}),
                 "status": ("trajectory", self.status),
@@ -68,5 +85,10 @@ class Trajectory:
                 "dt": self.dt,
                 "method": self.method,
                 "version": self.version,
+                "is_complete": int(self.is_complete),
             },
         )
+        if self.t_observed.size:
+            data["r"] = (("trajectory", "time_observed"), self.r_observed)
+            data.coords["time_observed"] = self.t_observed
+        return data

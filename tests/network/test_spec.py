@@ -14,7 +14,7 @@ def test_torus():
     assert (net.n_osc, net.state_shape) == (2, (2,))
     params = net.params()
     assert isinstance(params, KuramotoParams)
-    np.testing.assert_array_equal(params.omega, [5.0, 5.0])
+    np.testing.assert_array_equal(params.omega, [[5.0, 5.0]])
     assert params.field.dtype == np.float64
     assert params.field.flags.c_contiguous
 
@@ -25,9 +25,9 @@ def test_sphere():
     assert (net.n_osc, net.state_shape) == (4, (4, 3))
     params = net.params(np.float32)
     assert isinstance(params, LoheParams)
-    assert params.omega.shape == (4, 3, 3)
+    assert params.omega.shape == (1, 3, 3, 4)
     assert params.field.dtype == params.omega.dtype == np.float32
-    assert Network.driven(np.ones((4, 3))).params().omega.shape == (0, 3, 3)
+    assert Network.driven(np.ones((4, 3))).params().omega.shape == (1, 0, 3, 4)
 
 
 def test_plane_takes_rates_positive_anticlockwise():

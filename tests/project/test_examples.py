@@ -54,3 +54,59 @@ def test_robustness_prints_ours_beside_the_replica(tmp_path):
     assert table[0] == "checkpoint,kind,value,mean,low,high"
     assert len(table) == 1 + 2 * 18 + 2 * 14
     assert (tmp_path / "robustness-sva.png").stat().st_size > 10_000
+
+
+def rows_of(out, n_columns):
+    """The table rows of an example, as numbers."""
+    words = [line.replace("%", "").split() for line in out.splitlines()]
+    found = [row for row in words if len(row) == n_columns]
+    return [
+        [float(word) for word in row] for row in found if re.match(r"^[-+.\d]", row[0])
+    ]
+
+
+def test_kuramoto_follows_the_law_above_the_threshold(tmp_path):
+    rows = rows_of(run("03_kuramoto_transition.py", tmp_path), 4)
+    assert len(rows) == 9
+    for coupling, measured, theory, _ in rows:
+        exact = max(0.0, 1 - 1 / coupling) ** 0.5
+        assert theory == pytest.approx(exact, abs=1e-4)
+        if coupling >= 1.5:
+            assert measured == pytest.approx(exact, abs=0.01)
+            assert measured != pytest.approx((1 - 0.5 / coupling) ** 0.5, abs=0.05)
+        if coupling <= 0.7:
+            assert measured < 0.15
+    for name in ("kuramoto.png", "kuramoto-locking.png"):
+        assert (tmp_path / name).stat().st_size > 10_000
+
+
+def test_noisy_locking_follows_both_laws(tmp_path):
+    rows = rows_of(run("04_noisy_locking.py", tmp_path), 8)
+    assert len(rows) == 18
+    assert max(abs(z) for row in rows for z in (row[4], row[7])) < 4
+    assert rows[4][3] > 0.2, "noise unlocks at the edge"
+    assert (tmp_path / "locking.png").stat().st_size > 10_000
+
+
+def test_spheres_synchronise_as_their_mean_field_says(tmp_path):
+    rows = rows_of(run("05_lohe_sphere.py", tmp_path), 5)
+    assert [row[0] for row in rows] == [2] * 7 + [3] * 7 + [8] * 7
+    for d, ratio, measured, theory, _ in rows:
+        if ratio >= 2:
+            assert measured == pytest.approx(theory, abs=0.02)
+        if ratio < 0.7:
+            assert measured < 0.2
+        if (d, ratio) == (2, 2):
+            assert theory == pytest.approx(0.83146, abs=1e-4)
+    assert (tmp_path / "lohe.png").stat().st_size > 10_000
+
+
+def test_the_ising_machine_finds_the_best_cut(tmp_path):
+    out = run("06_ising_max_cut.py", tmp_path)
+    rows = re.findall(r"degree \d +(\d+) +(\d+) +(\d+)% +(\d+) +([\d.]+)", out)
+    assert len(rows) == 3
+    for edges, optimum, share, best, mean in rows:
+        assert best == optimum
+        assert float(share) >= 25
+        assert float(mean) > 0.75 * float(edges) * 0.85
+    assert (tmp_path / "max-cut.png").stat().st_size > 10_000

@@ -28,15 +28,29 @@ PUBLIC = [
     "TokenSet",
     "Trajectory",
     "account",
+    "all_to_all",
     "compare",
+    "effective_frequencies",
     "infer",
     "ladder",
+    "lattice",
     "load_checkpoint",
+    "local_order_parameter",
+    "locked_clusters",
+    "natural_frequencies",
     "order_parameter",
+    "pairwise_coherence",
+    "plot",
+    "potential",
     "price",
+    "random_regular",
     "read_sva",
+    "ring",
     "robustness",
+    "scale_free",
+    "settling_times",
     "simulate",
+    "small_world",
 ]
 
 
@@ -67,10 +81,11 @@ def public_functions():
 def test_documented_parameters_are_the_real_ones(node, docstring):
     section = docstring.split("Parameters\n----------\n")[1]
     section = re.split(r"\n\w+( \w+)?\n-{3,}", section)[0]
-    headings = re.findall(r"^(\w[\w, ]*?)(?: : .*)?$", section, re.MULTILINE)
+    headings = re.findall(r"^\*{0,2}(\w[\w, ]*?)(?: : .*)?$", section, re.MULTILINE)
     documented = {name for names in headings for name in names.split(", ")}
     arguments = node.args
     real = arguments.posonlyargs + arguments.args + arguments.kwonlyargs
+    real += [arguments.kwarg] if arguments.kwarg else []
     assert documented == {a.arg for a in real} - {"self", "cls"}
 
 

@@ -323,7 +323,7 @@ def test_labelled_data():
         ({"start": np.zeros(2)}, r"start must have shape \(3,\) or \(1, 3\)"),
         ({"save_every": 0}, "save_every must be a whole number >= 1, got 0"),
         ({"n_trajectories": 1.5}, "n_trajectories must be a whole number"),
-        ({"n_threads": 0}, "n_threads must be >= 1"),
+        ({"n_threads": 0}, "n_threads must be a whole number >= 1"),
         ({"on_failure": "ignore"}, "on_failure must be 'raise' or 'return'"),
         ({"seed": -1}, "seed must be a whole number"),
     ],

@@ -1,0 +1,131 @@
+"""Sine and cosine of whole arrays, by polynomials that vectorise."""
+
+import math
+
+import numpy as np
+from numba import types
+from numba.extending import overload
+
+from oscsim._jit import kernel
+from oscsim.typing import FloatArray
+
+# Beyond these the products of the reduction are no longer exact.
+_FAR64, _FAR32 = 1.0e6, np.float32(8000.0)
+
+_TWO_OVER_PI = 0.6366197723675814
+_PIO2_A = 1.57079632673412561417e00
+_PIO2_B = 6.07710050630396597660e-11
+_PIO2_C = 2.02226624879595063154e-21
+
+_F = np.float32
+_TWO_OVER_PI32 = _F(0.6366197723675814)
+_PIO2_A32, _PIO2_B32, _PIO2_C32 = (
+    _F(1.5703125),
+    _F(4.837512969970703125e-4),
+    _F(7.549789954891882e-8),
+)
+_ONE32, _HALF32 = _F(1.0), _F(0.5)
+_S1, _S2, _S3 = _F(-1.6666654611e-1), _F(8.3321608736e-3), _F(-1.9515295891e-4)
+_C1, _C2, _C3 = (
+    _F(4.166664568298827e-2),
+    _F(-1.388731625493765e-3),
+    _F(2.443315711809948e-5),
+)
+_ZERO32 = _F(0.0)
+
+
+@kernel(reassociate=False, allocates=False)
+def _far(theta: FloatArray, limit: float, s: FloatArray, c: FloatArray) -> None:
+    """Write what lies beyond the limit by the library, NaN for what is no angle."""
+    for i in range(theta.shape[0]):
+        if not abs(theta[i]) <= limit:
+            x = np.float64(theta[i])
+            is_angle = abs(x) < math.inf
+            s[i] = math.sin(x) if is_angle else math.nan
+            c[i] = math.cos(x) if is_angle else math.nan
+
+
+@kernel(reassociate=False, allocates=False)
+def _sincos64(theta: FloatArray, s: FloatArray, c: FloatArray) -> None:
+    """Reduce by pi/2 in three parts (Cody & Waite 1980), then fdlibm's minimax pair.
+
+    Angles beyond 1e6 rad, where the reduction loses digits, go to the library.
+    """
+    n_far = 0
+    for i in range(theta.shape[0]):
+        is_near = abs(theta[i]) <= _FAR64
+        n_far += 0 if is_near else 1
+        x = theta[i] if is_near else 0.0
+        quarter = np.rint(x * _TWO_OVER_PI)
+        r = x - quarter * _PIO2_A
+        r = r - quarter * _PIO2_B
+        r = r - quarter * _PIO2_C
+        q = np.int64(quarter)
+        z = r * r
+        p = 1.58969099521155010221e-10
+        p = p * z - 2.50507602534068634195e-08
+        p = p * z + 2.75573137070700676789e-06
+        p = p * z - 1.98412698298579493134e-04
+        p = p * z + 8.33333333332248946124e-03
+        p = p * z - 1.66666666666666324348e-01
+        sine = r + r * z * p
+        p = -1.13596475577881948265e-11
+        p = p * z + 2.08757232129817482790e-09
+        p = p * z - 2.75573143513906633035e-07
+        p = p * z + 2.48015872894767294178e-05
+        p = p * z - 1.38888888888741095749e-03
+        p = p * z + 4.16666666666666019037e-02
+        cosine = 1.0 - 0.5 * z + z * z * p
+        is_odd = (q & 1) != 0
+        a = cosine if is_odd else sine
+        b = sine if is_odd else cosine
+        s[i] = -a if (q & 2) != 0 else a
+        c[i] = -b if ((q + 1) & 2) != 0 else b
+    if n_far > 0:
+        _far(theta, _FAR64, s, c)
+
+
+@kernel(reassociate=False, allocates=False)
+def _sincos32(theta: FloatArray, s: FloatArray, c: FloatArray) -> None:
+    """Single precision: the same with the polynomials of Cephes' ``sinf.c``."""
+    n_far = 0
+    for i in range(theta.shape[0]):
+        is_near = abs(theta[i]) <= _FAR32
+        n_far += 0 if is_near else 1
+        x = theta[i] if is_near else _ZERO32
+        quarter = np.rint(x * _TWO_OVER_PI32)
+        r = x - quarter * _PIO2_A32
+        r = r - quarter * _PIO2_B32
+        r = r - quarter * _PIO2_C32
+        q = np.int32(quarter)
+        z = r * r
+        sine = r + r * z * (_S1 + z * (_S2 + z * _S3))
+        cosine = _ONE32 - _HALF32 * z + z * z * (_C1 + z * (_C2 + z * _C3))
+        is_odd = (q & np.int32(1)) != 0
+        a = cosine if is_odd else sine
+        b = sine if is_odd else cosine
+        s[i] = -a if (q & np.int32(2)) != 0 else a
+        c[i] = -b if ((q + np.int32(1)) & np.int32(2)) != 0 else b
+    if n_far > 0:
+        _far(theta, float(_FAR32), s, c)
+
+
+def sincos(theta: FloatArray, s: FloatArray, c: FloatArray) -> None:
+    """Write sin(theta) and cos(theta), to about one unit in the last place.
+
+    NaN and infinite angles give NaN.
+
+    Parameters
+    ----------
+    theta : FloatArray, shape (n,)
+        Angles (rad), float64 or float32.
+    s, c : FloatArray, shape (n,)
+        Overwritten.
+    """
+    (_sincos32 if theta.dtype == np.float32 else _sincos64)(theta, s, c)
+
+
+@overload(sincos)
+def _sincos_in_kernels(theta, s, c):  # type: ignore[no-untyped-def]
+    chosen = _sincos32 if theta.dtype == types.float32 else _sincos64
+    return lambda theta, s, c: chosen(theta, s, c)  # noqa: PLW0108

@@ -1,0 +1,91 @@
+"""One call that draws any result."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from oscsim.bridge.compare import compare
+from oscsim.bridge.cost import Cost
+from oscsim.bridge.infer import Run
+from oscsim.bridge.maps import AttentionMaps
+from oscsim.errors import SpecError
+from oscsim.report.attention_figure import attention_figure
+from oscsim.report.energy_figure import energy_figure
+from oscsim.report.run_figures import accuracy_figure, drive_figure, settling_figure
+from oscsim.report.sphere_figure import sphere_figure
+from oscsim.report.study_figures import (
+    Agreement,
+    agreement_figure,
+    convergence_figure,
+    robustness_figure,
+)
+from oscsim.report.trajectory_figures import (
+    locking_figure,
+    order_parameter_figure,
+    phase_raster_figure,
+)
+from oscsim.solve.trajectory import Trajectory
+from oscsim.study.convergence import Convergence
+from oscsim.study.robustness import Robustness
+
+_KINDS: dict[type, dict[str, Callable[..., Figure]]] = {
+    Trajectory: {
+        "raster": phase_raster_figure,
+        "order": order_parameter_figure,
+        "locking": locking_figure,
+        "sphere": sphere_figure,
+    },
+    Run: {
+        "accuracy": lambda run: accuracy_figure(run, compare(run)),
+        "drive": lambda run: drive_figure(compare(run), run.setting.device),
+        "settling": lambda run: settling_figure(compare(run), run.setting.device),
+    },
+    Cost: {"energy": energy_figure},
+    AttentionMaps: {"attention": attention_figure},
+    Robustness: {"robustness": robustness_figure},
+    Convergence: {"convergence": convergence_figure},
+    Agreement: {"agreement": agreement_figure},
+}
+_OF_SEVERAL = (Robustness, Convergence, Agreement)
+
+
+def plot(result: Any, kind: str | None = None, **options: Any) -> Figure:
+    """Draw a result; write the figure with its ``savefig``.
+
+    Parameters
+    ----------
+    result : Trajectory, Run, Cost, AttentionMaps, Robustness or Convergence
+        What to draw; of the last two also a list.
+    kind : str, optional
+        Which figure, the first named here if absent. Trajectory: ``raster``,
+        ``order``, ``locking`` (takes ``omega``), ``sphere``. Run: ``accuracy``,
+        ``drive``, ``settling``. The others have one.
+    **options : dict
+        Passed to the function that draws, in `oscsim.report.figures`.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    SpecError
+        If there is no figure of such a result, or none of that kind.
+    """
+    several = isinstance(result, Sequence) and not isinstance(result, str)
+    is_list = several and not isinstance(result, Agreement)
+    first = result[0] if is_list and len(result) else result
+    for known, kinds in _KINDS.items():
+        if not isinstance(first, known) or (is_list and known not in _OF_SEVERAL):
+            continue
+        chosen = next(iter(kinds)) if kind is None else kind
+        if chosen not in kinds:
+            raise SpecError(
+                f"a {known.__name__} has the figures {', '.join(kinds)}, got {kind!r}"
+            )
+        if known in _OF_SEVERAL and not is_list:
+            result = [result]
+        return kinds[chosen](result, **options)
+    names = ", ".join(known.__name__ for known in _KINDS)
+    raise SpecError(f"no figure of a {type(first).__name__}: give one of {names}")

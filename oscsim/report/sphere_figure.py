@@ -1,0 +1,100 @@
+"""Paths of unit vectors on the circle and on the sphere."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from oscsim.errors import SpecError
+from oscsim.physics.observables import unit_vectors
+from oscsim.report.canvas import BLUE, INK, LINES, ORANGE, PALE, blank
+from oscsim.report.trajectory_figures import PATHS, one_trajectory
+from oscsim.solve.trajectory import Trajectory
+
+
+def sphere_figure(
+    run: Trajectory, *, trajectory: int = 0, oscillators: Sequence[int] | None = None
+) -> Figure:
+    """Draw paths of unit vectors: on the circle, or on a sphere in perspective.
+
+    Parameters
+    ----------
+    run : Trajectory
+        Result of a simulation; phases are drawn on the circle.
+    trajectory : int
+        Which of its trajectories.
+    oscillators : sequence of int, optional
+        Which paths; at most 12, evenly spread, if absent.
+
+    Returns
+    -------
+    Figure
+        Open marker: start; filled marker: end. In the plane the radius grows
+        with time; of more than three components the first three.
+
+    Raises
+    ------
+    SpecError
+        If there is no such trajectory or oscillator.
+    """
+    one_trajectory(run, trajectory)
+    z = unit_vectors(run)[trajectory]
+    n, d = z.shape[1:]
+    if oscillators is None:
+        chosen = np.unique(np.linspace(0, n - 1, min(PATHS, n)).astype(int))
+    else:
+        chosen = np.asarray(oscillators, dtype=np.int64)
+        if chosen.size == 0 or chosen.min() < 0 or chosen.max() >= n:
+            raise SpecError(
+                f"oscillators must be numbers in 0..{n - 1}, got {list(oscillators)}"
+            )
+    shown = min(d, 3)
+    part = "" if d <= 3 else f", 3 of {d} components"
+    if shown == 2:
+        z = z * np.linspace(0.4, 1.0, len(z))[:, None, None]
+        part = ", time outwards"
+    with blank(4.4, 4.4) as figure:
+        ax: Any = figure.add_subplot(projection="3d" if shown == 3 else None)
+        _draw_ball(ax, shown)
+        for number, k in enumerate(chosen):
+            path = z[:, k, :shown]
+            line = LINES[number % len(LINES)]
+            shade = (BLUE, ORANGE, INK)[number % 3]
+            ax.plot(*path.T, color=shade, ls=line, lw=1.1)
+            ax.plot(*path[:1].T, "o", color=shade, mfc="white", ms=5)
+            ax.plot(*path[-1:].T, "o", color=shade, ms=5)
+        _name_components(ax, shown)
+        ax.set_title(
+            f"{chosen.size} of {n} oscillators{part}\nopen: start, filled: end"
+        )
+    return figure
+
+
+def _name_components(ax: Any, shown: int) -> None:
+    axes = [ax.xaxis, ax.yaxis, ax.zaxis] if shown == 3 else [ax.xaxis, ax.yaxis]
+    for number, axis in enumerate(axes):
+        axis.set_ticks([-1, 0, 1])
+        axis.set_label_text(f"$z_{number + 1}$")
+        if shown == 3:
+            axis.pane.fill = False
+    ax.set_aspect("equal")
+    if shown == 3:
+        ax.grid(visible=False)
+        ax.set_box_aspect((1, 1, 1), zoom=0.85)
+
+
+def _draw_ball(ax: Any, shown: int) -> None:
+    turn = np.linspace(0.0, 2 * math.pi, 181)
+    c, s = np.cos(turn), np.sin(turn)
+    if shown == 2:
+        for radius in (0.4, 1.0):
+            ax.plot(radius * c, radius * s, color=PALE, lw=1.0)
+        return
+    for latitude in np.radians([-60, -30, 0, 30, 60]):
+        a, b = math.cos(latitude), math.sin(latitude)
+        ax.plot(a * c, a * s, np.full_like(c, b), color=PALE, lw=0.7)
+    for longitude in np.radians([0, 45, 90, 135]):
+        a, b = math.cos(longitude), math.sin(longitude)
+        ax.plot(a * c, b * c, s, color=PALE, lw=0.7)

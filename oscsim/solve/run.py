@@ -1,0 +1,294 @@
+"""Fixed steps for all trajectories: who does what, in threads and in pieces of time."""
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+import scipy.linalg.cython_blas  # noqa: F401 - loads the library to be limited
+from threadpoolctl import threadpool_limits
+
+from oscsim.network.spec import Network
+from oscsim.physics.coupling import (
+    Dense,
+    DenseEnsemble,
+    DenseThreaded,
+    Sparse,
+    SparseThreaded,
+)
+from oscsim.physics.field import Params
+from oscsim.solve.plan import Plan, noise_words
+from oscsim.solve.steppers import METHODS, integrate
+from oscsim.typing import FloatArray, IntArray
+
+COPIES = 32
+_LEAST_BLOCK, _BLOCK_NUMBERS = 64, 512
+_LEAST_RUNS, _LEAST_SIZE = 16, 32
+_WORTH_THREADS = 100_000
+_PIECE_S = 0.2
+
+# Threads inside a step share one pool, which not every numba layer can share.
+_INNER_THREADS = threading.Lock()
+
+
+class Outcome(NamedTuple):
+    """What a run left.
+
+    Attributes
+    ----------
+    saved : FloatArray, shape (n_runs, n_saved, n, d)
+        States; start and end only when observing.
+    observed : FloatArray, shape (n_runs, n_rows) or (n_runs, 0)
+        Order parameters.
+    status : IntArray, shape (n_runs, 2)
+        Failing step and oscillator, or -1.
+    n_done : int
+        Steps that all trajectories made.
+    """
+
+    saved: FloatArray
+    observed: FloatArray
+    status: IntArray
+    n_done: int
+
+
+class _Layout(NamedTuple):
+    """How the trajectories are divided into tasks for the kernel."""
+
+    params: Params
+    n_copies: int
+    width: int
+    tasks: IntArray
+    is_threaded: bool
+
+
+def run(
+    network: Network,
+    plan: Plan,
+    start: FloatArray,
+    n_threads: int | None,
+    progress: Callable[[int, int], object] | None,
+) -> Outcome:
+    """Step every trajectory to the end, or until the user interrupts.
+
+    Parameters
+    ----------
+    network : Network
+        What is coupled to what.
+    plan : Plan
+        Checked arguments.
+    start : FloatArray, shape (n_runs, n, d)
+        Starts.
+    n_threads : int, optional
+        Threads, all processors by default.
+    progress : callable, optional
+        Called with the steps done and their number, a few times a second.
+
+    Returns
+    -------
+    Outcome
+    """
+    workers = n_threads or os.cpu_count() or 1
+    layout = _lay_out(network, plan, workers)
+    y = _states(layout, start, plan)
+    n_runs, n, d = start.shape
+    n_rows = plan.rows.size
+    saved = np.full((n_runs, 2 if plan.is_observing else n_rows, n, d), np.nan, y.dtype)
+    saved[:, 0] = start
+    observed = np.full((n_runs, n_rows if plan.is_observing else 0), np.nan)
+    if plan.is_observing:
+        observed[:, 0] = _order(start, network.geometry)
+    status = np.full((len(layout.tasks), layout.n_copies, 2), -1)
+    deviation = _deviation(layout, plan, n)
+    words = noise_words(plan.seed, n_runs)
+
+    def piece(first: int, last: int, start_step: int, n_steps: int) -> None:
+        integrate(
+            METHODS[plan.method],
+            layout.params,
+            plan.dt,
+            start_step,
+            n_steps,
+            plan.n_steps,
+            plan.save_every,
+            layout.n_copies,
+            layout.tasks[first:last],
+            deviation,
+            words,
+            y[first:last],
+            saved,
+            observed,
+            status[first:last],
+        )
+
+    with ExitStack() as stack:
+        if isinstance(layout.params.coupling, DenseEnsemble):
+            stack.enter_context(threadpool_limits(1, "blas"))
+        if layout.is_threaded:
+            stack.enter_context(_INNER_THREADS)
+            before = numba.get_num_threads()
+            numba.set_num_threads(min(workers, _all_threads()))
+            stack.callback(numba.set_num_threads, before)
+            workers = 1
+        coupling: Any = layout.params.coupling
+        choice = _Choice(coupling.is_on if layout.is_threaded else None)
+        n_done = _in_pieces(piece, len(layout.tasks), plan, workers, progress, choice)
+    return Outcome(saved, observed, _by_trajectory(layout, status, n_runs), n_done)
+
+
+def _in_pieces(
+    piece: Callable[[int, int, int, int], None],
+    n_tasks: int,
+    plan: Plan,
+    workers: int,
+    progress: Callable[[int, int], object] | None,
+    choice: "_Choice",
+) -> int:
+    """Advance all tasks together, a fraction of a second at a time."""
+    n_groups = min(n_tasks, 4 * workers) if workers > 1 else 1
+    edges = np.linspace(0, n_tasks, n_groups + 1).astype(int)
+    done, n_steps = 0, 4
+    with ThreadPoolExecutor(min(workers, n_groups)) as pool:
+        try:
+            while done < plan.n_steps:
+                n_steps = min(n_steps, plan.n_steps - done)
+                choice.set()
+                began = time.perf_counter()
+                if n_groups == 1:
+                    piece(0, n_tasks, done, n_steps)
+                else:
+                    futures = [
+                        pool.submit(piece, edges[g], edges[g + 1], done, n_steps)
+                        for g in range(n_groups)
+                    ]
+                    for future in futures:
+                        future.result()
+                done += n_steps
+                spent = max(time.perf_counter() - began, 1e-9)
+                choice.learn(spent / n_steps)
+                n_steps = max(1, int(n_steps * min(4.0, _PIECE_S / spent)))
+                if progress is not None:
+                    progress(done, plan.n_steps)
+        except KeyboardInterrupt:
+            pool.shutdown(cancel_futures=True)
+    return done
+
+
+class _Choice:
+    """Whether to use threads inside a step: what was faster when last tried.
+
+    On a busy machine waiting for another thread can cost more than a step.
+    """
+
+    def __init__(self, is_on: IntArray | None) -> None:
+        self._is_on = is_on
+        self._cost = {0: 0.0, 1: 0.0}
+        self._n_pieces = 0
+
+    def set(self) -> None:
+        """Choose for the next piece; the first compiles and does not count."""
+        if self._is_on is None:
+            return
+        better = 1 if self._cost[1] <= self._cost[0] else 0
+        is_trial = self._n_pieces % 16 in (1, 2)
+        self._is_on[0] = self._n_pieces % 16 - 1 if is_trial else better
+
+    def learn(self, cost: float) -> None:
+        """Take note of the seconds per step of the last piece."""
+        if self._is_on is not None and self._n_pieces > 0:
+            self._cost[int(self._is_on[0])] = cost
+        self._n_pieces += 1
+
+
+def _all_threads() -> int:
+    config: Any = numba.config
+    return int(config.NUMBA_NUM_THREADS)
+
+
+def _lay_out(network: Network, plan: Plan, workers: int) -> _Layout:
+    n_runs, n = plan.n_runs, network.n_osc
+    if network.coupling is None and not plan.is_observing:
+        d = network.field.shape[1]
+        width = min(max(_LEAST_BLOCK, _BLOCK_NUMBERS // d), n)
+        n_blocks = -(-n // width)
+        block = np.tile(np.arange(n_blocks), n_runs)
+        run_of = np.repeat(np.arange(n_runs), n_blocks)
+        params = network.params(plan.dtype, block=width)
+        tasks = np.stack([run_of, block * width, block], axis=1)
+        return _Layout(params, 1, width, tasks, False)
+    is_matrix = isinstance(network.coupling, np.ndarray) and network.coupling.ndim == 2
+    if (
+        is_matrix
+        and isinstance(network.lag, float)
+        and n_runs >= _LEAST_RUNS
+        and n >= _LEAST_SIZE
+    ):
+        first = np.arange(0, n_runs, COPIES)
+        tasks = np.stack([first, np.zeros_like(first), np.zeros_like(first)], axis=1)
+        params = network.params(plan.dtype, n_copies=COPIES)
+        return _Layout(params, COPIES, n, tasks, False)
+    index = np.arange(n_runs)
+    params = network.params(plan.dtype)
+    tasks = np.stack([index, np.zeros_like(index), index % network.n_networks], axis=1)
+    coupling = params.coupling
+    is_threaded = n_runs == 1 and workers > 1
+    if is_threaded and coupling.weights.size >= _WORTH_THREADS:
+        if isinstance(coupling, Dense):
+            params = params._replace(
+                coupling=DenseThreaded(*coupling, np.ones(1, np.int64))
+            )
+            return _Layout(params, 1, n, tasks, True)
+        if isinstance(coupling, Sparse):
+            params = params._replace(
+                coupling=SparseThreaded(*coupling, np.ones(1, np.int64))
+            )
+            return _Layout(params, 1, n, tasks, True)
+    return _Layout(params, 1, n, tasks, False)
+
+
+def _states(layout: _Layout, start: FloatArray, plan: Plan) -> FloatArray:
+    """Return the state of every task, oscillators innermost."""
+    n_runs, n, d = start.shape
+    n_tasks, copies, width = len(layout.tasks), layout.n_copies, layout.width
+    runs = layout.tasks[:, 0, None] + np.arange(copies)
+    oscillators = layout.tasks[:, 1, None] + np.arange(width)
+    picked = start[
+        np.minimum(runs, n_runs - 1)[:, :, None],
+        np.minimum(oscillators, n - 1)[:, None, :],
+    ]
+    inner = np.moveaxis(picked, -1, 1)
+    return np.ascontiguousarray(inner, plan.dtype).reshape(n_tasks, d * copies * width)
+
+
+def _deviation(layout: _Layout, plan: Plan, n: int) -> FloatArray:
+    if not plan.diffusion.size:
+        return np.zeros((1, 0))
+    n_blocks = -(-n // layout.width)
+    filled = np.zeros(n_blocks * layout.width)
+    filled[:n] = np.sqrt(2.0 * plan.diffusion * plan.dt)
+    return filled.reshape(n_blocks, layout.width)
+
+
+def _by_trajectory(layout: _Layout, status: IntArray, n_runs: int) -> IntArray:
+    """Return the first failure of every trajectory."""
+    out = np.full((n_runs, 2), -1)
+    for task, copy in np.argwhere(status[:, :, 0] >= 0):
+        trajectory = layout.tasks[task, 0] + copy
+        step, oscillator = status[task, copy]
+        if trajectory < n_runs and not 0 <= out[trajectory, 0] <= step:
+            out[trajectory] = step, oscillator
+    return out
+
+
+def _order(start: FloatArray, geometry: str) -> FloatArray:
+    z = start
+    if geometry == "torus":
+        z = np.concatenate([np.cos(start), np.sin(start)], axis=-1)
+    if z.shape[1] == 1:
+        return np.ones(len(z))
+    return np.asarray(np.minimum(np.linalg.norm(z.mean(axis=1), axis=-1), 1.0))

@@ -1,0 +1,140 @@
+"""What coupled networks refuse, and how they are built."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from scipy import sparse
+
+from oscsim.errors import SpecError
+from oscsim.network.spec import Network
+
+pytestmark = pytest.mark.kernel
+
+TWO = [[0.0, 1.0], [1.0, 0.0]]
+
+
+def graph(**attributes):
+    g = nx.Graph()
+    g.add_edge("a", "b", **attributes)
+    return g
+
+
+def test_all_to_all_divides_by_the_number():
+    net = Network.kuramoto("all-to-all", omega=np.zeros(5), coupling=2)
+    assert (net.n_osc, net.coupling) == (5, 0.4)
+    assert Network.lohe("all-to-all", d=3, n=4).coupling == 0.25
+    np.testing.assert_allclose(net.strengths(), 1.6)
+
+
+def test_every_form_of_a_topology_is_the_same_matrix():
+    g = nx.DiGraph()
+    g.add_nodes_from(range(3))
+    g.add_edge(0, 1, weight=2)
+    g.add_edge(2, 0)
+    expected = np.array([[0, 0, 1], [2, 0, 0], [0, 0, 0]]) * 0.5
+    for topology in (
+        g,
+        2 * expected,
+        (2 * expected).astype(int),
+        sparse.csc_matrix(2 * expected),
+        sparse.coo_array(2 * expected),
+    ):
+        net = Network.kuramoto(topology, coupling=0.5)
+        got = net.coupling.toarray() if sparse.issparse(net.coupling) else net.coupling
+        np.testing.assert_array_equal(got, expected)
+        np.testing.assert_array_equal(net.strengths(), [0.5, 1, 0])
+    undirected = Network.kuramoto(graph(weight=3.0)).coupling.toarray()
+    np.testing.assert_array_equal(undirected, [[0, 3], [3, 0]])
+
+
+def test_anchors_are_a_constant_field():
+    net = Network.kuramoto(TWO, anchors=[np.pi / 2], anchor_weights=[[2.0], [0.0]])
+    np.testing.assert_allclose(net.field, [[0, 2], [0, 0]], atol=1e-15)
+    r = np.eye(3)[:2]
+    net = Network.lohe(TWO, d=3, anchors=r, anchor_weights=[[1, 2], [3, 4.0]])
+    np.testing.assert_array_equal(net.field, [[1, 2, 0], [3, 4, 0]])
+
+
+def test_a_batch_has_one_matrix_for_each_network():
+    net = Network.kuramoto(np.zeros((4, 3, 3)), omega=np.zeros((4, 3)))
+    assert (net.n_networks, net.n_osc) == (4, 3)
+    assert Network.kuramoto(np.zeros((4, 3, 3)), omega=1).omega.shape == (4, 3)
+    assert net.strengths().shape == (4, 3)
+
+
+def test_the_caller_keeps_its_matrix():
+    weights = np.array(TWO)
+    net = Network.kuramoto(weights)
+    weights[:] = 9
+    assert net.coupling.max() == 1
+
+
+k = Network.kuramoto
+v = Network.lohe
+REFUSALS = [
+    (lambda: k([[0, np.nan], [0, 0]]), r"coupling must be finite, got nan at \(0, 1\)"),
+    (lambda: k(sparse.csr_array([[0, np.inf], [0, 0]])), "coupling must be finite"),
+    (lambda: k(np.ones((2, 3))), r"square \(n, n\), got shape \(2, 3\)"),
+    (lambda: k(sparse.csr_array((2, 3))), "must be square"),
+    (lambda: k(np.ones(3)), "must be square"),
+    (lambda: k(1j * np.ones((2, 2))), "real numbers, got type complex128"),
+    (lambda: k(sparse.csr_array(1j * np.eye(2))), "real numbers"),
+    (lambda: k([["a", "b"], ["c", "d"]]), "real numbers, got type <U1"),
+    (lambda: k(np.zeros((0, 0))), "at least one oscillator"),
+    (lambda: k(nx.Graph()), "at least one oscillator"),
+    (
+        lambda: k(graph(weight="3")),
+        r"edge \('a', 'b'\) must be a finite number, got '3'",
+    ),
+    (lambda: k(graph(weight=1j)), "must be a finite number"),
+    (lambda: k(graph(weight=np.nan)), "must be a finite number, got nan"),
+    (lambda: k(nx.MultiGraph([(0, 1), (0, 1)])), "parallel"),
+    (lambda: k("ring", n=3), "'all-to-all', a networkx graph.*got 'ring'"),
+    (lambda: k("all-to-all"), "needs n, or omega"),
+    (lambda: k("all-to-all", n=0), "n must be a whole number >= 1, got 0"),
+    (lambda: k("all-to-all", n=2.5), "n must be a whole number"),
+    (lambda: k(TWO, n=3), "n = 3 contradicts a topology of 2"),
+    (lambda: k(TWO, coupling=np.nan), "coupling must be finite"),
+    (lambda: k(TWO, coupling=[1.0, 2.0]), "coupling must be one number"),
+    (lambda: k(TWO, coupling="strong"), "coupling must hold real numbers"),
+    (lambda: k(TWO, omega=[1.0]), r"shape \(2,\), got \(1,\)"),
+    (lambda: k(TWO, omega=[1.0, np.nan]), "omega must be finite"),
+    (lambda: k(TWO, omega=[1j, 0]), "omega must hold real numbers"),
+    (lambda: k(TWO, lag=np.zeros(2)), r"fit the weights.*got shape \(2,\)"),
+    (lambda: k(TWO, lag=np.inf), "lag must be finite"),
+    (lambda: k("all-to-all", n=2, lag=np.zeros((2, 2))), "fit the weights"),
+    (
+        lambda: k(sparse.csr_array(TWO), lag=sparse.csr_array((3, 3))),
+        r"lag must have shape \(2, 2\)",
+    ),
+    (lambda: k(TWO, anchors=[0.0]), "belong together"),
+    (lambda: k(TWO, anchor_weights=[[1], [1]]), "belong together"),
+    (lambda: k(TWO, anchors=[0.0], anchor_weights=[[1.0]]), "one row per oscillator"),
+    (
+        lambda: k(TWO, shil=[1.0, 2.0, 3.0]),
+        r"shil must be a number or have shape \(2,\)",
+    ),
+    (lambda: k(TWO, shil_phase=1.0), "shil_phase needs shil"),
+    (lambda: k(TWO, shil=1.0, shil_phase=[1.0]), "shil_phase must be a number"),
+    (lambda: k(TWO, diffusion=-1.0), "diffusion must be finite and >= 0"),
+    (lambda: k(TWO, diffusion=[1.0]), r"diffusion.*shape \(2,\)"),
+    (lambda: k(TWO, diffusion="hot"), "diffusion must hold real numbers"),
+    (lambda: v(TWO, d=1), "d must be a whole number >= 2, got 1"),
+    (lambda: v(TWO, d=2.0), "d must be a whole number"),
+    (lambda: v(TWO, d=3, omega=1.0), r"shape \(3, 3\) or \(2, 3, 3\)"),
+    (lambda: v(TWO, d=3, omega=np.ones((3, 3))), "antisymmetric"),
+    (
+        lambda: v(TWO, d=2, anchors=[[1.0, 1.0]], anchor_weights=[[1], [1]]),
+        "anchors must be unit vectors, number 0",
+    ),
+    (
+        lambda: v(TWO, d=3, anchors=[[1.0, 0.0]], anchor_weights=[[1], [1]]),
+        r"anchors must have shape \(m, 3\)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "message"), REFUSALS)
+def test_refusals(call, message):
+    with pytest.raises(SpecError, match=message):
+        call()

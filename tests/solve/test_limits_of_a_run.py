@@ -1,0 +1,181 @@
+"""What a run refuses before it starts, how it fails, and how it is interrupted."""
+
+import signal
+import threading
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from oscsim.errors import IntegrationError, SpecError
+from oscsim.network.spec import Network
+from oscsim.solve import plan, run
+from oscsim.solve.simulate import simulate
+
+PAIR = np.array([[0.0, 1.0], [1.0, 0.0]])
+RUN = {"t1": 1.0, "dt": 0.1}
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize(
+    ("method", "limit"), [("rk4", 2.78), ("heun", 2.0), ("euler-maruyama", 2.0)]
+)
+def test_a_step_unstable_for_the_coupling_is_refused_with_one_that_would_do(
+    method, limit
+):
+    for form in (np.asarray, sparse.csr_array):
+        stiff = Network.kuramoto(form(PAIR), coupling=30)
+        with pytest.raises(
+            SpecError, match=f"unstable for '{method}'.*is above {limit}"
+        ):
+            simulate(stiff, method=method, **RUN)
+        good = float(f"{limit / 30:.3g}")
+        with pytest.raises(SpecError, match=f"use dt <= {good:.3g}"):
+            simulate(stiff, method=method, **RUN)
+    signed = Network.kuramoto("all-to-all", n=5, coupling=-40)
+    with pytest.raises(SpecError, match=r"sum \|K\| dt = 3.2"):
+        simulate(signed, **RUN)
+    just = Network.kuramoto(PAIR, coupling=limit / 0.1 * 0.999)
+    assert simulate(just, method=method, **RUN).status[0] == -1
+    for free in ("map", "adaptive"):
+        assert simulate(stiff, method=free, **RUN).is_complete
+
+
+@pytest.mark.kernel
+def test_fast_rotation_only_warns():
+    net = Network.kuramoto(PAIR, omega=[20.0, 20.0])
+    with pytest.warns(RuntimeWarning, match="turns by 2 rad per step"):
+        end = simulate(net, start=[0.0, 0.1], **RUN).y[0, -1]
+    assert end.mean() == pytest.approx(20.05)
+    simulate(Network.kuramoto(PAIR, omega=[9.0, 9.0]), **RUN)
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"dt": None}, "'rk4' needs dt"),
+        ({"method": "adaptive", "dt": None, "save_every": 2}, "give dt as well"),
+        ({"method": "adaptive", "dt": None, "t1": -1.0}, "t1 must be positive"),
+        ({"method": "adaptive", "rtol": 0.0}, "rtol and atol must be positive"),
+        ({"method": "adaptive", "observe": "order_parameter"}, "fixed step"),
+        ({"method": "adaptive", "diffusion": 0.1}, "'adaptive' has no noise term"),
+        ({"method": "map", "diffusion": 0.1}, "'map' has no noise term"),
+        ({"observe": "energy"}, "observe must be 'order_parameter' or None"),
+        ({"dtype": np.float16}, "float64 or float32, got float16"),
+        ({"seed": 1.5}, "seed must be a whole number"),
+        ({"seed": True}, "seed must be a whole number"),
+        ({"seed": "one"}, "seed must be a whole number"),
+    ],
+)
+def test_refusals(arguments, message):
+    with pytest.raises(SpecError, match=message):
+        simulate(Network.kuramoto(PAIR), **{**RUN, **arguments})
+
+
+@pytest.mark.kernel
+def test_a_noisy_network_refuses_deterministic_methods_unless_silenced():
+    net = Network.kuramoto(PAIR, diffusion=0.1)
+    with pytest.raises(SpecError, match="'rk4' has no noise term"):
+        simulate(net, **RUN)
+    assert simulate(net, diffusion=0.0, **RUN).is_complete
+    a = simulate(net, method="heun", **RUN)
+    b = simulate(Network.kuramoto(PAIR), method="heun", diffusion=[0.1, 0.1], **RUN)
+    assert np.array_equal(a.y, b.y)
+
+
+@pytest.mark.kernel
+def test_more_memory_than_there_is_is_refused_before_anything_is_allocated():
+    net = Network.kuramoto("all-to-all", n=1000)
+    with pytest.raises(SpecError, match=r"this run needs 8(\.\d+)?e\+03 GB"):
+        simulate(net, t1=1e6, dt=1e-3, save_every=1)
+    assert 1e6 < plan._free_memory() < 1e15
+
+
+@pytest.mark.kernel
+def test_a_failure_in_an_ensemble_spares_the_other_runs():
+    rng = np.random.default_rng(0)
+    net = Network.driven(rng.standard_normal((40, 2)), geometry="torus")
+    weights = rng.standard_normal((40, 40)) / 40
+    net = Network.kuramoto(weights, anchors=[0.0], anchor_weights=np.full((40, 1), 50))
+    start = np.zeros((20, 40))
+    start[7, 3] = np.pi / 2
+    run_ = simulate(
+        net,
+        t1=1,
+        dt=0.1,
+        start=start,
+        n_trajectories=20,
+        on_failure="return",
+        save_every=1,
+        method="euler-maruyama",
+    )
+    assert run_.status[7] == 1
+    assert np.isfinite(run_.y[7, 0]).all()
+    assert np.isnan(run_.y[7, 1:]).all()
+    with pytest.raises(IntegrationError, match="oscillator 3 is not finite") as caught:
+        simulate(
+            net, t1=1, dt=0.1, start=start, n_trajectories=20, method="euler-maruyama"
+        )
+    assert (caught.value.step, caught.value.index) == (1, 3)
+
+
+@pytest.mark.kernel
+def test_progress_is_told():
+    seen = []
+    net = Network.kuramoto(PAIR)
+    simulate(net, t1=10, dt=0.1, progress=lambda done, n: seen.append((done, n)))
+    assert seen[-1] == (100, 100)
+    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+    seen.clear()
+    simulate(
+        net, t1=1, method="adaptive", progress=lambda done, n: seen.append((done, n))
+    )
+    assert seen
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("n", [1, 3])
+def test_an_interruption_keeps_what_all_runs_have(n, monkeypatch):
+    monkeypatch.setattr(run, "_PIECE_S", 0.0)
+
+    def stop(done, n_steps):
+        if done >= 30:
+            raise KeyboardInterrupt
+
+    net = Network.kuramoto(PAIR, omega=[0.3, 0.0])
+    arguments = {"t1": 10, "dt": 0.1, "save_every": 10, "n_trajectories": n}
+    whole = simulate(net, **arguments)
+    cut = simulate(net, progress=stop, **arguments)
+    assert whole.is_complete
+    assert not cut.is_complete
+    np.testing.assert_array_equal(cut.t, whole.t[:4])
+    assert np.array_equal(cut.y, whole.y[:, :4])
+    seen = simulate(net, progress=stop, observe="order_parameter", **arguments)
+    assert seen.t.tolist() == [0.0]
+    np.testing.assert_array_equal(seen.t_observed, whole.t[:4])
+    assert np.isfinite(seen.r_observed).all()
+
+
+def test_a_real_interruption_stops_a_long_run_soon():
+    net = Network.kuramoto("all-to-all", n=50)
+    simulate(net, t1=1, dt=0.1)
+    timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    cut = simulate(net, t1=1e7, dt=0.1, save_every=1_000_000, n_threads=1)
+    assert not cut.is_complete
+    assert cut.y.shape[1] == cut.t.size >= 1
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("rows", [1, 3])
+def test_an_interrupted_adaptive_run_keeps_its_saved_times(rows):
+    def stop(done, n):
+        if done >= rows:
+            raise KeyboardInterrupt
+
+    net = Network.kuramoto(PAIR, omega=[0.3, 0.0])
+    cut = simulate(net, t1=1, dt=0.1, save_every=2, method="adaptive", progress=stop)
+    assert not cut.is_complete
+    assert cut.t.size == rows + 1 or cut.t.size == rows
+    assert np.isfinite(cut.y).all()
