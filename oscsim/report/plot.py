@@ -12,7 +12,8 @@ from oscsim.bridge.maps import AttentionMaps
 from oscsim.errors import SpecError
 from oscsim.report.attention_figure import attention_figure
 from oscsim.report.energy_figure import energy_figure
-from oscsim.report.run_figures import accuracy_figure, drive_figure, settling_figure
+from oscsim.report.oscillator_figures import drive_figure, settling_figure
+from oscsim.report.run_figures import accuracy_figure
 from oscsim.report.sphere_figure import sphere_figure
 from oscsim.report.study_figures import (
     Agreement,

@@ -206,7 +206,6 @@ def _draw_shares(above: Axes, below: Axes, curves: Sequence[Convergence]) -> Non
         for sign in (-1, 1):
             below.axhline(sign * bound, color=INK, lw=width, ls=":")
     below.set_ylim(-6, 6)
-    return figure
 
 
 class Agreement(NamedTuple):
