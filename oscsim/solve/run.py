@@ -14,14 +14,9 @@ import scipy.linalg.cython_blas  # noqa: F401 - loads the library to be limited
 from threadpoolctl import threadpool_limits
 
 from oscsim.network.spec import Network
-from oscsim.physics.coupling import (
-    Dense,
-    DenseEnsemble,
-    DenseThreaded,
-    Sparse,
-    SparseThreaded,
-)
+from oscsim.physics.dense import Dense, DenseEnsemble, DenseThreaded
 from oscsim.physics.field import Params
+from oscsim.physics.sparse import Sparse, SparseThreaded
 from oscsim.solve.plan import Plan, noise_words
 from oscsim.solve.steppers import METHODS, integrate
 from oscsim.typing import FloatArray, IntArray
