@@ -5,18 +5,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from oscsim.physics.coupling import (
-    ROWS,
-    Coupling,
-    Dense,
-    DenseEnsemble,
-    Free,
-    Sparse,
-    Uniform,
-)
+from oscsim.physics.coupling import Coupling, Free, Uniform
+from oscsim.physics.dense import Dense, DenseEnsemble
 from oscsim.physics.field import Params
 from oscsim.physics.kuramoto import KuramotoParams
 from oscsim.physics.lohe import LoheParams
+from oscsim.physics.sparse import ROWS, Sparse
 from oscsim.typing import FloatArray
 
 
@@ -46,7 +40,7 @@ def kernel_params(network: Any, dtype: Any, n_copies: int, block: int) -> Params
     n_rows = n_total if isinstance(network.lag, float) else 2 * n_total
     if isinstance(coupling, Sparse):
         n_rows = coupling.rows.size
-    mean = np.zeros((d + 3, 0 if isinstance(coupling, Free) else n_rows), dtype)
+    mean = np.zeros((d + max(d, 3), 0 if isinstance(coupling, Free) else n_rows), dtype)
 
     def stack(values: FloatArray) -> FloatArray:
         """Bring oscillators (first axis) innermost, in blocks and copies."""
@@ -89,9 +83,9 @@ def _coupling(weights: Any, lag: Any, dtype: Any, n_copies: int) -> Coupling:
         return slices(weights, dtype)
     if not isinstance(lag, float):
         weights = np.concatenate([weights * np.cos(lag), weights * np.sin(lag)], -2)
-    turned = np.ascontiguousarray(np.swapaxes(weights, -1, -2), dtype)
     if n_copies > 1:
-        return DenseEnsemble(turned)
+        return DenseEnsemble(np.array(weights, dtype, order="C"))
+    turned = np.ascontiguousarray(np.swapaxes(weights, -1, -2), dtype)
     return Dense(turned if turned.ndim == 3 else turned[None])
 
 

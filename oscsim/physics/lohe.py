@@ -26,7 +26,7 @@ class LoheParams(NamedTuple):
         What oscillators do to each other.
     scratch : FloatArray, shape (1, n)
         Room for one number per oscillator.
-    mean : FloatArray, shape (d + 3, n)
+    mean : FloatArray, shape (d + max(d, 3), n)
         Room for what acts on every oscillator.
     """
 

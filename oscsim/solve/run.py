@@ -14,14 +14,9 @@ import scipy.linalg.cython_blas  # noqa: F401 - loads the library to be limited
 from threadpoolctl import threadpool_limits
 
 from oscsim.network.spec import Network
-from oscsim.physics.coupling import (
-    Dense,
-    DenseEnsemble,
-    DenseThreaded,
-    Sparse,
-    SparseThreaded,
-)
+from oscsim.physics.dense import Dense, DenseEnsemble, DenseThreaded
 from oscsim.physics.field import Params
+from oscsim.physics.sparse import Sparse, SparseThreaded
 from oscsim.solve.plan import Plan, noise_words
 from oscsim.solve.steppers import METHODS, integrate
 from oscsim.typing import FloatArray, IntArray
@@ -31,6 +26,7 @@ _LEAST_BLOCK, _BLOCK_NUMBERS = 64, 512
 _LEAST_RUNS, _LEAST_SIZE = 16, 32
 _WORTH_THREADS = 100_000
 _PIECE_S = 0.2
+_TRIALS, _PIECES_PER_TRIAL = (0, 1, 1, 0), 64
 
 # Threads inside a step share one pool, which not every numba layer can share.
 _INNER_THREADS = threading.Lock()
@@ -157,7 +153,8 @@ def _in_pieces(
         try:
             while done < plan.n_steps:
                 n_steps = min(n_steps, plan.n_steps - done)
-                choice.set()
+                if choice.set():
+                    n_steps = 1
                 began = time.perf_counter()
                 if n_groups == 1:
                     piece(0, n_tasks, done, n_steps)
@@ -190,17 +187,22 @@ class _Choice:
         self._cost = {0: 0.0, 1: 0.0}
         self._n_pieces = 0
 
-    def set(self) -> None:
-        """Choose for the next piece; the first compiles and does not count."""
+    def set(self) -> bool:
+        """Choose for the next piece; return whether it is a trial, of one step.
+
+        The first with threads starts them and does not count.
+        """
         if self._is_on is None:
-            return
-        better = 1 if self._cost[1] <= self._cost[0] else 0
-        is_trial = self._n_pieces % 16 in (1, 2)
-        self._is_on[0] = self._n_pieces % 16 - 1 if is_trial else better
+            return False
+        place = self._n_pieces % _PIECES_PER_TRIAL
+        is_trial = place < len(_TRIALS)
+        better = 1 if self._cost[1] < self._cost[0] else 0
+        self._is_on[0] = _TRIALS[place] if is_trial else better
+        return is_trial
 
     def learn(self, cost: float) -> None:
         """Take note of the seconds per step of the last piece."""
-        if self._is_on is not None and self._n_pieces > 0:
+        if self._is_on is not None:
             self._cost[int(self._is_on[0])] = cost
         self._n_pieces += 1
 

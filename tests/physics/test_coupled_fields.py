@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from oscsim.network.spec import Network
-from oscsim.physics.coupling import DenseThreaded, SparseThreaded
+from oscsim.physics.dense import DenseThreaded
 from oscsim.physics.field import drift, member
+from oscsim.physics.sparse import SparseThreaded
 from tests import naive
 from tests.helpers import antisymmetric, random_units
 

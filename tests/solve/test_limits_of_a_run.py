@@ -179,3 +179,17 @@ def test_an_interrupted_adaptive_run_keeps_its_saved_times(rows):
     assert not cut.is_complete
     assert cut.t.size == rows + 1 or cut.t.size == rows
     assert np.isfinite(cut.y).all()
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize(("cost_on", "chosen"), [(3.0, 0), (0.5, 1)])
+def test_threads_inside_a_step_are_used_where_they_were_faster(cost_on, chosen):
+    is_on = np.zeros(1, int)
+    choice = run._Choice(is_on)
+    trials = []
+    for _ in range(10):
+        trials.append(choice.set())
+        choice.learn(cost_on if is_on[0] else 1.0)
+    assert trials == [True] * 4 + [False] * 6
+    assert is_on[0] == chosen
+    assert not run._Choice(None).set()
