@@ -39,7 +39,8 @@ def test_maps_are_those_of_the_first_chip_and_repeat_of_the_run(run, item, monke
 
     def watched(*args, **kwargs):
         out = forward(*args, **kwargs)
-        seen.append(out[np.flatnonzero(kwargs["items"] == item)[0], 0])
+        if kwargs["positions"] is not None:  # the calibration reads every column
+            seen.append(out[np.flatnonzero(kwargs["items"] == item)[0], 0])
         return out
 
     monkeypatch.setattr("oscsim.bridge.passes.forward", watched)
