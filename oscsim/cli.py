@@ -1,9 +1,10 @@
 """The command line: one sentence for a wrong request, never a traceback."""
 
+import io
 import json
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -71,7 +72,18 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with its code."""
+    _make_streams_safe()
     sys.exit(run(arguments))
+
+
+def _make_streams_safe() -> None:
+    """Print what the terminal cannot show as "?", and survive closed streams."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, io.StringIO())
+        elif hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
 
 
 def run(arguments: list[str] | None = None) -> int:
@@ -100,13 +112,13 @@ def run(arguments: list[str] | None = None) -> int:
 
 def _told(error: Exception) -> tuple[str, int] | None:
     """Return the sentence and exit code of an error, None for a program's fault."""
-    from oscsim.errors import IntegrationError, OscsimError
+    from oscsim.errors import EvaluationError, IntegrationError, OscsimError
 
     if isinstance(error, OSError):
         reason = error.strerror or error
         return f"the output could not be written: {reason}", WORK_FAILED
     if isinstance(error, OscsimError):
-        failed = isinstance(error, IntegrationError)
+        failed = isinstance(error, IntegrationError | EvaluationError)
         return str(error), WORK_FAILED if failed else WRONG_REQUEST
     # typer's own class for a wrong command line is not public
     sentence = getattr(error, "format_message", None)
@@ -153,6 +165,7 @@ def infer(
 ) -> int:
     """Run a checkpoint on chips of a device, beside the digital model."""
     from oscsim.bridge.cost import require_prices
+    from oscsim.bridge.infer import checked_draws
     from oscsim.bridge.infer import infer as run_on_chips
     from oscsim.bridge.setting import Setting
     from oscsim.substrate.perturb import Perturbation
@@ -165,6 +178,7 @@ def infer(
     setting = Setting(hardware, rung, seed, perturbation)  # type: ignore[arg-type]
     setting.require(model)
     require_prices(setting, model.config.d_osc)
+    checked_draws(setting.rung, chips, repeats)
     extra = {
         "changes": hardware.changes,
         "device": device if device is not None and device.endswith(".toml") else None,
@@ -174,21 +188,22 @@ def infer(
         "perturb": perturb,
     }
     name = out or _folder_name(f"{model.name}-{hardware.name}-{rung}-s{seed}", extra)
-    folder = _writable(Path(name))
-    with _progress("chips", as_json) as tick:
-        result = run_on_chips(
-            model,
-            sentences,
-            device=hardware,
-            rung=rung,  # type: ignore[arg-type]
-            chips=chips,
-            repeats=repeats,
-            seed=seed,
-            perturbation=perturbation,
-            n_threads=threads,
-            progress=tick,
-        )
-    return _deliver(result, folder, as_json)
+    folder = Path(name)
+    with _writable(folder):
+        with _progress("chips", as_json) as tick:
+            result = run_on_chips(
+                model,
+                sentences,
+                device=hardware,
+                rung=rung,  # type: ignore[arg-type]
+                chips=chips,
+                repeats=repeats,
+                seed=seed,
+                perturbation=perturbation,
+                n_threads=threads,
+                progress=tick,
+            )
+        return _deliver(result, folder, as_json)
 
 
 @app.command()
@@ -253,21 +268,22 @@ def rerun(
     from oscsim.bridge import manifest
 
     recorded = manifest.Manifest.load(Path(record))
-    folder = None if out is None else _writable(Path(out))
-    with _progress("chips", as_json) as tick:
-        result = manifest.rerun(
-            recorded,
-            checkpoint=checkpoint,
-            data=data,
-            n_threads=threads,
-            progress=tick,
-        )
-    if result.interrupted:
-        return _interrupted(result)
-    found = manifest.digest(result)
-    same = found == recorded.logits_sha256
-    if folder is not None:
-        _deliver(result, folder, as_json, show=False)
+    folder = None if out is None else Path(out)
+    with _writable(folder):
+        with _progress("chips", as_json) as tick:
+            result = manifest.rerun(
+                recorded,
+                checkpoint=checkpoint,
+                data=data,
+                n_threads=threads,
+                progress=tick,
+            )
+        if result.interrupted:
+            return _interrupted(result)
+        found = manifest.digest(result)
+        same = found == recorded.logits_sha256
+        if folder is not None:
+            _deliver(result, folder, as_json, show=False)
     changed = manifest.changed_versions(recorded)
     if as_json:
         report = {"identical": same, "logits_sha256": found}
@@ -429,22 +445,33 @@ def _folder_name(plain: str, extra: dict[str, Any]) -> str:
     return f"runs/{plain}-{hashlib.sha256(content.encode()).hexdigest()[:8]}"
 
 
-def _writable(folder: Path) -> Path:
-    """Check before the work that its results can be written; leave no trace."""
-    from oscsim.errors import SpecError
-    from oscsim.files import write_whole
+@contextmanager
+def _writable(folder: Path | None) -> Iterator[None]:
+    """Check before the work that results can be written; tidy up if it fails."""
+    import tempfile
 
+    from oscsim.errors import SpecError
+
+    if folder is None:
+        yield
+        return
     made = [f for f in (folder, *folder.parents) if not f.exists()]
-    probe = folder / ".probe"
     try:
-        write_whole(probe, b"")
-    except SpecError as error:
-        reason = str(error).partition(": ")[2]
-        raise SpecError(f"cannot write into {folder}: {reason}") from None
-    probe.unlink()
-    for empty in made:
-        empty.rmdir()
-    return folder
+        str(folder).encode()
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise SpecError(
+            f"cannot write into {folder}: {reason}; choose another folder"
+        ) from None
+    try:
+        yield
+    finally:
+        for empty in made:
+            with suppress(OSError):
+                empty.rmdir()
 
 
 def _deliver(result: "Run", folder: Path, as_json: bool, *, show: bool = True) -> int:
@@ -455,6 +482,7 @@ def _deliver(result: "Run", folder: Path, as_json: bool, *, show: bool = True) -
     from oscsim.bridge.maps import attention_maps, telling_item
     from oscsim.bridge.scope import modelled
     from oscsim.bridge.summary import summary, warnings_of
+    from oscsim.errors import SpecError
     from oscsim.report.page import Report, write_page
     from oscsim.report.terminal import print_run
 
@@ -462,19 +490,23 @@ def _deliver(result: "Run", folder: Path, as_json: bool, *, show: bool = True) -
     record = Manifest.of(result)
     record.save(folder / "run.toml")
     on, off = modelled(result.setting)
-    write_page(
-        folder / "report.html",
-        Report(
-            run=result,
-            comparison=comparison,
-            cost=cost,
-            maps=attention_maps(result, telling_item(result)),
-            modelled=on,
-            not_modelled=off,
-            remarks=tuple(warnings_of(result, cost)),
-            manifest=record,
-        ),
-    )
+    unwritten = ""
+    try:
+        write_page(
+            folder / "report.html",
+            Report(
+                run=result,
+                comparison=comparison,
+                cost=cost,
+                maps=attention_maps(result, telling_item(result)),
+                modelled=on,
+                not_modelled=off,
+                remarks=tuple(warnings_of(result, cost)),
+                manifest=record,
+            ),
+        )
+    except SpecError as error:
+        unwritten = str(error)
     if show and as_json:
         files = {"record": "run.toml", "report": "report.html"}
         where = {name: str(folder / file) for name, file in files.items()}
@@ -482,6 +514,8 @@ def _deliver(result: "Run", folder: Path, as_json: bool, *, show: bool = True) -
     elif show:
         print_run(_console(), result, comparison, cost)
         typer.echo(f"report: {folder / 'report.html'}")
+    if unwritten:
+        return _complain(unwritten, WORK_FAILED)
     return _interrupted(result) if result.interrupted else 0
 
 

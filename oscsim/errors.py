@@ -25,6 +25,10 @@ class ComponentError(OscsimError, ValueError):
     """An energy component is missing, malformed or used outside its range."""
 
 
+class EvaluationError(OscsimError, ArithmeticError):
+    """A value overflowed or stopped being a number in a forward pass."""
+
+
 class IntegrationError(OscsimError, ArithmeticError):
     """A step of an integration failed: not finite, or too far for the method.
 

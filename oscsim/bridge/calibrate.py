@@ -7,12 +7,12 @@ import numpy as np
 
 from oscsim.bridge.checkpoint import Checkpoint
 from oscsim.bridge.datasets import read_sva
-from oscsim.bridge.passes import one_blas_thread
+from oscsim.bridge.passes import Block, evaluate, one_blas_thread
 from oscsim.bundled import data_folder
 from oscsim.counts import Counts
 from oscsim.errors import DataError
 from oscsim.models.config import FixedQueryConfig
-from oscsim.models.fixed_query import Pass, forward, settle_digital
+from oscsim.models.fixed_query import Pass, settle_digital
 from oscsim.substrate.drive import Drive
 from oscsim.substrate.mismatch import Programming
 from oscsim.typing import FloatArray, IntArray
@@ -76,7 +76,8 @@ def calibrate(
         return settle_digital(drive, counts)
 
     with one_blas_thread():
-        forward(weights, config, items, run=Pass(watch))
+        everything = Block(slice(0, len(items)), items, None, np.arange(len(items)))
+        evaluate(weights, config, everything, Pass(watch))
     layers = tuple(
         Programming(weights[f"layers.{n}.attn.anchors"], _full_scale(drive))
         for n, drive in enumerate(seen)
@@ -97,6 +98,8 @@ def _bundled_items(config: FixedQueryConfig) -> IntArray | None:
 
 def _full_scale(drive: Drive) -> FloatArray:
     strength = drive.coupling * np.linalg.norm(drive.anchors, axis=-1)[:, None, :]
+    if not drive.connected.any():
+        return np.ones(strength.shape[1])
     scale = np.array(
         [
             np.percentile(strength[:, head][drive.connected], FULL_SCALE_PERCENTILE)

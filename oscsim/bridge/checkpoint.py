@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from oscsim.bridge.datasets import SVA_VOCABULARY
 from oscsim.bridge.importers import complete_config, refuse_other_models
-from oscsim.bridge.weights import read_weights
+from oscsim.bridge.weights import read_weights, unique_keys
 from oscsim.errors import CheckpointError
 from oscsim.models.config import FixedQueryConfig, tensor_shapes
 from oscsim.typing import FloatArray, IntArray
@@ -140,6 +140,12 @@ def load_checkpoint(
     ----------
     .. [1] Pasqualetti & Guo (2026), arXiv:2606.12059.
     """
+    if not isinstance(path, str | Path):
+        raise CheckpointError(f"a checkpoint is given by its path, got {path!r:.60}")
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        raise CheckpointError(f"the path {path!r} is not valid Unicode") from None
     source, given = Path(path), _given(config)
     folder = _folder_of(source)
     if folder is not None:
@@ -197,7 +203,9 @@ def _given(config: Mapping[str, Any] | None) -> dict[str, Any]:
 def _stored_config(folder: Path) -> dict[str, Any]:
     path = folder / _CONFIG
     try:
-        stored = json.loads(path.read_text(encoding="utf-8"))
+        stored = json.loads(
+            path.read_text(encoding="utf-8-sig"), object_pairs_hook=unique_keys
+        )
     except FileNotFoundError:
         raise CheckpointError(
             f"the folder {folder} has no config.json: a checkpoint folder holds "

@@ -139,6 +139,8 @@ def read_sva(path: str | Path, config: FixedQueryConfig) -> TokenSet:
     source = Path(path)
     if source.is_dir():
         raise DataError(f"{source} is a folder: give a JSON-lines file")
+    if source.exists() and not source.is_file():
+        raise DataError(f"{source} is not a regular file: give a JSON-lines file")
     try:
         data = source.read_bytes()
     except FileNotFoundError:
@@ -178,6 +180,12 @@ def parse_sva(data: bytes, config: FixedQueryConfig, *, source: str) -> TokenSet
     ]
     if not rows:
         raise DataError(f"{source} holds no sentences")
+    padded = [n for n, row in enumerate(rows, 1) if config.padding_idx in row.ids]
+    if padded:
+        raise DataError(
+            f"sentence {padded[0]} of {source} holds the padding id "
+            f"{config.padding_idx}: padding_idx must be of <PAD>, not of a word"
+        )
     lengths = np.array([len(row.ids) for row in rows], dtype=np.int64)
     return TokenSet(
         ids=_pad([row.ids for row in rows], lengths, config, source),

@@ -24,7 +24,7 @@ from oscsim.bridge.passes import (
 )
 from oscsim.bridge.setting import SEED_END, Setting
 from oscsim.counts import Counts
-from oscsim.errors import SpecError
+from oscsim.errors import DataError, SpecError
 from oscsim.models.config import FixedQueryConfig
 from oscsim.models.fixed_query import Pass
 from oscsim.substrate.device import Device, Rung, as_device
@@ -154,7 +154,7 @@ def infer(
     setting = Setting(hardware, rung, seed, perturbation)
     setting.require(checkpoint)
     _require_decision(checkpoint)
-    chips, repeats = _checked_draws(rung, chips, repeats)
+    chips, repeats = checked_draws(rung, chips, repeats)
     engine = Engine(checkpoint, data.ids, data.positions, n_threads)
     calibration = calibrate(checkpoint, engine.weights, data.ids)
     with engine.running():
@@ -171,7 +171,9 @@ def infer(
         digital_clamped=digital.clamped,
         tallies=tuple(outcome.tally for outcome in done),
         chips_asked=chips,
-        warnings=checkpoint.warnings + calibration.warnings,
+        warnings=checkpoint.warnings
+        + calibration.warnings
+        + _length_warnings(checkpoint.config, data),
         full_scale=tuple(layer.full_scale for layer in calibration.layers),
     )
 
@@ -180,7 +182,26 @@ def as_data(data: TokenSet | str | Path | None, config: FixedQueryConfig) -> Tok
     """Return the data meant: as given, from a file, or the bundled set."""
     if isinstance(data, TokenSet):
         return data
+    if not isinstance(data, str | Path | None):
+        raise DataError(f"data must be a TokenSet or a path, got {data!r:.60}")
     return read_sva(bundled_data(config) if data is None else data, config)
+
+
+def _length_warnings(config: FixedQueryConfig, data: TokenSet) -> tuple[str, ...]:
+    """Return what the lengths of the sentences mean for how it was trained."""
+    trained, found = config.trained_length, []
+    if trained is not None and (data.lengths > trained).any():
+        n_long = int((data.lengths > trained).sum())
+        found.append(
+            f"{n_long} sentences are longer than the trained length {trained}: "
+            "their last anchors were never trained"
+        )
+    if not config.mask_readout and trained is None:
+        found.append(
+            "padded positions are read out and the trained length is unknown: results "
+            f"depend on the padded length, here {data.ids.shape[1]}"
+        )
+    return tuple(found)
 
 
 def _require_decision(checkpoint: Checkpoint) -> None:
@@ -192,7 +213,14 @@ def _require_decision(checkpoint: Checkpoint) -> None:
         )
 
 
-def _checked_draws(rung: Rung, chips: int, repeats: int) -> tuple[int, int]:
+def checked_draws(rung: Rung, chips: int, repeats: int) -> tuple[int, int]:
+    """Return the numbers of chips and repeats that a rung runs.
+
+    Raises
+    ------
+    SpecError
+        If one is not a whole number from 1.
+    """
     for name, value in (("chips", chips), ("repeats", repeats)):
         is_whole = isinstance(value, Integral)
         if not is_whole or isinstance(value, bool) or not 1 <= value < SEED_END:

@@ -6,9 +6,9 @@ import numpy as np
 
 from oscsim.bridge.calibrate import calibrate
 from oscsim.bridge.infer import Run
-from oscsim.bridge.passes import blocks, in_float64, one_blas_thread
+from oscsim.bridge.passes import blocks, evaluate, in_float64, one_blas_thread
 from oscsim.errors import SpecError
-from oscsim.models.fixed_query import Pass, forward
+from oscsim.models.fixed_query import Pass
 from oscsim.substrate.mismatch import program
 from oscsim.substrate.settle import settle_on
 from oscsim.substrate.tally import SettleTally
@@ -71,14 +71,7 @@ def attention_maps(run: Run, item: int) -> AttentionMaps | None:
             Pass(attention=[]),
             Pass(settle_on(chip, 0, SettleTally()), attention=[]),
         ):
-            forward(
-                weights,
-                config,
-                block.ids,
-                positions=block.positions,
-                items=block.items,
-                run=one_pass,
-            )
+            evaluate(weights, config, block, one_pass)
             kept = [a[row, :, :n, :n] for a in one_pass.attention or []]
             pictures.append(np.stack(kept))
     words = config.vocabulary or ()

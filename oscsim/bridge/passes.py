@@ -14,12 +14,17 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from oscsim.counts import Counts
-from oscsim.errors import SpecError
+from oscsim.errors import EvaluationError, SpecError
 from oscsim.models.config import FixedQueryConfig
 from oscsim.models.fixed_query import Pass, forward
 from oscsim.typing import FloatArray, IntArray
 
 BLOCK = 64
+
+_NOT_FINITE = (
+    "the model or the chip left the range of float64 ({}): its weights, or the "
+    "device's numbers, are too large"
+)
 
 
 class Block(NamedTuple):
@@ -92,6 +97,34 @@ class Outcome(NamedTuple):
     clamped: int
 
 
+def evaluate(
+    weights: Mapping[str, FloatArray],
+    config: FixedQueryConfig,
+    block: Block,
+    run: Pass,
+) -> FloatArray:
+    """Return the outputs of one block, fillers included.
+
+    Raises
+    ------
+    EvaluationError
+        If a value overflows or stops being a number on the way: rather than
+        going on with what looks like a result.
+    """
+    try:
+        with np.errstate(over="raise", invalid="raise"):
+            return forward(
+                weights,
+                config,
+                block.ids,
+                positions=block.positions,
+                items=block.items,
+                run=run,
+            )
+    except FloatingPointError as error:
+        raise EvaluationError(_NOT_FINITE.format(error)) from None
+
+
 def run_blocks(
     weights: Mapping[str, FloatArray],
     config: FixedQueryConfig,
@@ -117,14 +150,9 @@ def run_blocks(
 
     def one(block: Block) -> Outcome:
         run = make_pass()
-        out = forward(
-            weights,
-            config,
-            block.ids,
-            positions=block.positions,
-            items=block.items,
-            run=run,
-        )
+        out = evaluate(weights, config, block, run)
+        if not np.isfinite(out[: block.n_real]).all():
+            raise EvaluationError(_NOT_FINITE.format("an output is not finite"))
         return Outcome(out[: block.n_real], run.counts, run.clamped)
 
     done = list(pool.map(one, parts))

@@ -1,6 +1,7 @@
 """On what a checkpoint is run, checked before anything starts."""
 
 from dataclasses import dataclass
+from numbers import Integral
 
 from oscsim.bridge.checkpoint import Checkpoint
 from oscsim.errors import SpecError
@@ -35,7 +36,8 @@ class Setting:
     def __post_init__(self) -> None:
         if self.rung not in RUNGS:
             raise SpecError(f"unknown rung {self.rung!r}: one of {', '.join(RUNGS)}")
-        if not 0 <= self.seed < SEED_END:
+        is_whole = isinstance(self.seed, Integral)
+        if not is_whole or isinstance(self.seed, bool) or not 0 <= self.seed < SEED_END:
             raise SpecError(f"seed must be in 0..2^32 - 1, got {self.seed}")
         perfect = self.rung == "ideal" or not self.device.imperfections
         if self.perturbation is not None and (self.rung == "digital" or not perfect):

@@ -122,6 +122,12 @@ def warnings_of(run: Run, cost: Cost | None) -> list[str]:
     if len(run.logits) == 1 and run.setting.rung != "digital":
         one = "chip" if run.setting.perturbation is None else "redraw"
         found.append(f"one {one} gives no interval over {one}s")
+    undriven = sum(tally.undriven for tally in run.tallies)
+    if undriven:
+        found.append(
+            f"{undriven:,} oscillators had no drive and kept their random start, where "
+            "the digital model reads 0"
+        )
     changes = run.setting.device.changes
     if changes:
         found.append(

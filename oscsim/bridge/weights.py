@@ -73,16 +73,16 @@ def read_weights(path: Path) -> WeightFile:
         stripped.
     """
     readers = {".safetensors": _safetensors, ".pt": _torch, ".pth": _torch}
+    if path.exists() and not (path.is_file() and path.suffix in readers):
+        raise CheckpointError(
+            f"{path}: a checkpoint is a folder, a .safetensors, a .pt or a .pth file"
+        )
     try:
         data = path.read_bytes()
     except FileNotFoundError:
         raise CheckpointError(f"there is no checkpoint {path}") from None
     except (OSError, ValueError) as error:
         raise CheckpointError(f"{path} cannot be read: {error}") from None
-    if path.suffix not in readers:
-        raise CheckpointError(
-            f"{path}: a checkpoint is a folder, a .safetensors, a .pt or a .pth file"
-        )
     raw, notes = readers[path.suffix](data, path)
     names = _strip_all(sorted(raw), path)
     ignored = tuple(sorted(name for name in names if _HARMLESS.search(name)))
@@ -151,7 +151,10 @@ def _safetensors(data: bytes, path: Path) -> Raw:
         entries = parse(data)
     except (safetensors.SafetensorError, ValueError, TypeError) as error:
         raise CheckpointError(f"{path}: damaged safetensors file: {error}") from None
-    tensors = {name: _decode(entry) for name, entry in entries}
+    try:
+        tensors = {name: _decode(entry) for name, entry in entries}
+    except ValueError as error:
+        raise CheckpointError(f"{path}: damaged safetensors file: {error}") from None
     for name, other in aliases.items():
         if name not in tensors and other in tensors:
             tensors[name] = tensors[other]
@@ -166,7 +169,7 @@ def _header(data: bytes, path: Path) -> dict[str, Any]:
             f"of which the first 8 announce a header of {size}"
         )
     try:
-        header = json.loads(data[8 : 8 + size], object_pairs_hook=_unique)
+        header = json.loads(data[8 : 8 + size], object_pairs_hook=unique_keys)
     except (ValueError, RecursionError):
         raise CheckpointError(
             f"{path} is not a safetensors file: its header is not JSON"
@@ -182,7 +185,8 @@ def _header(data: bytes, path: Path) -> dict[str, Any]:
     return dict(header)
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a JSON object's entries; a key that occurs twice is a ValueError."""
     entries = dict(pairs)
     if len(entries) != len(pairs):
         raise ValueError("a name occurs twice")
@@ -228,6 +232,8 @@ def _torch(data: bytes, path: Path) -> Raw:
             f"{path}: reading a {path.suffix} file needs torch: "
             "pip install oscsim[torch], or convert the file to .safetensors"
         ) from None
+    if zipfile.is_zipfile(io.BytesIO(data)):
+        _require_whole_zip(data, path)
     try:
         content = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
@@ -237,8 +243,26 @@ def _torch(data: bytes, path: Path) -> Raw:
         raise CheckpointError(
             f"{path} is not a PyTorch file, or is damaged: {reason}"
         ) from None
-    state, notes = _state_dict(content, path)
-    return {name: _from_torch(torch, value) for name, value in state.items()}, notes
+    try:
+        state, notes = _state_dict(content, path)
+        return {name: _from_torch(torch, v) for name, v in state.items()}, notes
+    except (TypeError, RuntimeError, RecursionError, ValueError, MemoryError) as error:
+        if isinstance(error, CheckpointError):
+            raise
+        reason = str(error).strip().partition("\n")[0]
+        raise CheckpointError(
+            f"{path} holds what is not a plain tensor: {reason}"
+        ) from None
+
+
+def _require_whole_zip(data: bytes, path: Path) -> None:
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            bad = archive.testzip()
+    except Exception:
+        bad = "its directory"
+    if bad is not None:
+        raise CheckpointError(f"{path} is damaged: {bad} fails its checksum")
 
 
 def _refusal(data: bytes, path: Path, reason: str) -> str:
@@ -275,6 +299,8 @@ def _from_torch(torch: Any, value: Any) -> Any:
         return type(value).__name__
     if value.layout != torch.strided or value.is_meta or value.is_quantized:
         return f"{value.layout} {value.dtype}"
+    if value.numel() * value.element_size() > value.untyped_storage().nbytes():
+        return f"an expanded view of {value.dtype}"
     if value.dtype in (torch.float16, torch.bfloat16):
         value = value.float()
     return value.detach().resolve_conj().resolve_neg().contiguous().numpy().copy()

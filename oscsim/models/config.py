@@ -48,7 +48,7 @@ class FixedQueryConfig(BaseModel):
     vocab_size: PositiveInt
     d_model: PositiveInt
     n_heads: PositiveInt
-    n_layers: PositiveInt
+    n_layers: Annotated[int, Field(ge=1, le=1000)]
     d_ff: PositiveInt
     d_osc: Annotated[int, Field(ge=2, le=64)] | None = None
     max_len: PositiveInt
@@ -76,6 +76,12 @@ class FixedQueryConfig(BaseModel):
                 f"vocabulary has {len(self.vocabulary)} words, "
                 f"vocab_size is {self.vocab_size}"
             )
+        words = self.vocabulary or ()
+        if len(set(words)) != len(words):
+            twice = next(word for word in words if words.count(word) > 1)
+            raise ValueError(f"vocabulary holds {twice!r} twice")
+        if any("\ud800" <= letter <= "\udfff" for word in words for letter in word):
+            raise ValueError("vocabulary holds a word that is not valid Unicode")
         return self
 
     @property

@@ -83,7 +83,8 @@ def _interval(found: tuple[float, float] | None) -> str:
 
 
 def _gained(difference: float, error: float) -> str:
-    return f"{100 * difference:+.2f} ± {100 * error:.2f}"
+    said = f"{100 * difference:+.2f}"
+    return f"{said} ± {100 * error:.2f}" if math.isfinite(error) else said
 
 
 def _tally_table(run: Run, comparison: Comparison) -> Table:

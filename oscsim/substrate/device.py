@@ -12,10 +12,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from oscsim.bundled import data_folder
 from oscsim.errors import DeviceError
 
-NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Spread = Annotated[float, Field(ge=0, le=10)]
+Rate = Annotated[float, Field(ge=0, le=1e18)]
+PositiveRate = Annotated[float, Field(gt=0, le=1e18)]
+Seconds = Annotated[float, Field(ge=0, le=1e6)]
 Fraction = Annotated[float, Field(ge=0, le=1)]
 Bits = Annotated[int, Field(ge=1, le=24)]
+STIFF = 1e4
 Rung: TypeAlias = Literal["digital", "ideal", "finite", "noisy", "device"]
 
 RUNGS: tuple[Rung, ...] = ("digital", "ideal", "finite", "noisy", "device")
@@ -127,28 +130,28 @@ class Device(BaseModel):
     description: str = ""
     oscillator: Literal["ideal", "ring", "lc", "sphere"]
     time_unit: Literal["s", "model"] = "s"
-    frequency_hz: Positive | None = None
-    weak_coupling: Positive = 0.1
-    coupling_max: Positive | None = None
+    frequency_hz: PositiveRate | None = None
+    weak_coupling: Annotated[float, Field(gt=0, le=10)] = 0.1
+    coupling_max: PositiveRate | None = None
     range_limit: bool = True
     weight_bits: Bits | None = None
     anchor_bits: Bits | None = None
-    coupling_mismatch: NonNegative = 0.0
-    coupling_offset: NonNegative = 0.0
-    anchor_mismatch: NonNegative = 0.0
-    anchor_gain_mismatch: NonNegative = 0.0
-    frequency_mismatch: NonNegative = 0.0
-    frequency_offset: NonNegative = 0.0
+    coupling_mismatch: Spread = 0.0
+    coupling_offset: Spread = 0.0
+    anchor_mismatch: Spread = 0.0
+    anchor_gain_mismatch: Spread = 0.0
+    frequency_mismatch: Spread = 0.0
+    frequency_offset: Rate = 0.0
     stuck_off: Fraction = 0.0
     stuck_on: Fraction = 0.0
     settle_time: Annotated[float, Field(gt=0)] = math.inf
     start: Literal["random", "previous"] = "random"
-    diffusion: NonNegative = 0.0
-    readout_noise: NonNegative = 0.0
+    diffusion: Rate = 0.0
+    readout_noise: Spread = 0.0
     adc_bits: Bits | None = None
     query_slots: Literal["all", 1] = "all"
-    write_time: NonNegative = 0.0
-    read_time: NonNegative = 0.0
+    write_time: Seconds = 0.0
+    read_time: Seconds = 0.0
     energy: EnergyMap | None = None
     provenance: dict[str, Provenance] = Field(default_factory=dict)
     changes: dict[str, str] = Field(default_factory=dict)
@@ -193,6 +196,18 @@ class Device(BaseModel):
             (
                 "start = 'previous' needs query_slots = 1: an oscillator that serves "
                 "one query does not start where another one ended"
+            ),
+        )
+        yield (
+            1e6 < self.settle_time < math.inf,
+            f"settle_time must be at most 1e6, or inf, got {self.settle_time:g}",
+        )
+        detuning = self.detuning_sigma
+        yield (
+            self.diffusion > 0 and detuning > STIFF * (self.coupling_max or 1.0),
+            (
+                f"a detuning of {detuning:.3g} rad/s is more than {STIFF:g} times the "
+                "full-scale coupling: nothing would lock"
             ),
         )
         stuck = self.stuck_off + self.stuck_on
@@ -329,6 +344,12 @@ class Device(BaseModel):
                 )
 
     @property
+    def detuning_sigma(self) -> float:
+        """Standard deviation of the static detuning (rad/s)."""
+        relative = self.frequency_mismatch * 2 * math.pi * (self.frequency_hz or 0.0)
+        return math.hypot(relative, self.frequency_offset)
+
+    @property
     def label(self) -> str:
         """Name of the device with what was changed in it."""
         if not self.changes:
@@ -405,6 +426,8 @@ def as_device(device: Device | str | Path | None, d_osc: int | None) -> Device:
     """Return the device meant: as given, by name or path, or the default."""
     if isinstance(device, Device):
         return device
+    if not isinstance(device, str | Path | None):
+        raise DeviceError(f"device must be a Device, a name or a path, got {device!r}")
     return Device.load(default_device(d_osc) if device is None else device)
 
 

@@ -218,8 +218,7 @@ def _stuck(
 def _detuning(
     device: Device, heads: int, queries: int, d_osc: int, draws: StaticDraws
 ) -> FloatArray | None:
-    relative = device.frequency_mismatch * 2 * math.pi * (device.frequency_hz or 0)
-    sigma = math.hypot(relative, device.frequency_offset)
+    sigma = device.detuning_sigma
     if sigma == 0:
         return None
     pairs = d_osc * (d_osc - 1) // 2

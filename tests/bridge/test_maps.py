@@ -5,7 +5,6 @@ import dataclasses
 import numpy as np
 import pytest
 
-from oscsim.bridge import maps as module
 from oscsim.bridge.infer import infer
 from oscsim.bridge.maps import attention_maps, telling_item
 from oscsim.errors import SpecError
@@ -40,10 +39,11 @@ def test_maps_are_those_of_the_first_chip_and_repeat_of_the_run(run, item, monke
 
     def watched(*args, **kwargs):
         out = forward(*args, **kwargs)
-        seen.append(out[np.flatnonzero(kwargs["items"] == item)[0], 0])
+        if kwargs["positions"] is not None:  # the calibration reads every column
+            seen.append(out[np.flatnonzero(kwargs["items"] == item)[0], 0])
         return out
 
-    monkeypatch.setattr(module, "forward", watched)
+    monkeypatch.setattr("oscsim.bridge.passes.forward", watched)
     attention_maps(run, item)
     assert seen == [run.digital[item], run.logits[0, 0, item]]
 
