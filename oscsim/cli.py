@@ -324,12 +324,16 @@ def simulate(
     path = Path(file)
     network, request = read_network(path)
     arguments = request.arguments(seed)
-    folder = _writable(Path(out or f"runs/{path.stem}-s{arguments['seed']}"))
-    with _progress("steps", as_json) as tick, warnings.catch_warnings(record=True) as w:
-        warnings.simplefilter("always")
-        result = integrate(network, n_threads=threads, progress=tick, **arguments)
-    notes = [" ".join(str(one.message).split()) for one in w]
-    files = write_simulation(folder, network, result, path.read_bytes())
+    folder = Path(out or f"runs/{path.stem}-s{arguments['seed']}")
+    with _writable(folder):
+        with (
+            _progress("steps", as_json) as tick,
+            warnings.catch_warnings(record=True) as w,
+        ):
+            warnings.simplefilter("always")
+            result = integrate(network, n_threads=threads, progress=tick, **arguments)
+        notes = [" ".join(str(one.message).split()) for one in w]
+        files = write_simulation(folder, network, result, path.read_bytes())
     summary = summarise(network, result)
     if as_json:
         _print_json(summary | {"notes": notes, "files": [str(one) for one in files]})
