@@ -4,12 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from oscsim.bridge.calibrate import calibrate
 from oscsim.bridge.infer import Run
 from oscsim.bridge.passes import blocks, evaluate, in_float64, one_blas_thread
 from oscsim.errors import SpecError
 from oscsim.models.fixed_query import Pass
-from oscsim.substrate.mismatch import program
+from oscsim.substrate.mismatch import Programming, program
 from oscsim.substrate.settle import settle_on
 from oscsim.substrate.tally import SettleTally
 from oscsim.typing import FloatArray
@@ -59,7 +58,10 @@ def attention_maps(run: Run, item: int) -> AttentionMaps | None:
     if setting.rung == "digital" or setting.perturbation is not None:
         return None
     weights = in_float64(run.checkpoint.weights)
-    layers = calibrate(run.checkpoint, weights, run.data.ids).layers
+    layers = [
+        Programming(weights[f"layers.{n}.attn.anchors"], full_scale)
+        for n, full_scale in enumerate(run.full_scale)
+    ]
     chip = program(setting.acting_device, layers, seed=setting.seed, chip=0)
     parts = blocks(run.data.ids, run.data.positions, config.padding_idx or 0)
     block = next(part for part in parts if item in part.items)
