@@ -304,8 +304,8 @@ def take_step(
     int
         First oscillator that failed, or -1; all that failed are NaN.
     """
-    chosen = _step_sphere if isinstance(params, LoheParams) else _step_flat
-    return chosen(method, t, y, params, dt, is_noisy, work)
+    chosen: Any = _step_sphere if isinstance(params, LoheParams) else _step_flat
+    return int(chosen(method, t, y, params, dt, is_noisy, work))
 
 
 @overload(take_step)
