@@ -68,25 +68,25 @@ def sphere_step(
     the first drift would lead. Expanding the mean of a smooth function in dt
     shows the former to be weakly of first order, the latter of second.
     """
-    rate, v, last, ahead = work[0], work[1], work[2], work[4]
-    lohe_drift(t, z, params, rate)
-    _limit(rate, params, dt)
-    if is_heun:
-        _shift(z, params, 0.5 * dt, rate)
-    lohe_diffuse(z, params, work[5], v)
-    if not is_heun:
-        h = z.dtype.type(dt)
+    rate, v, ahead = work[0], work[1], work[4]
+    h = z.dtype.type(dt)
+    for q in range(2 if is_heun else 1):
+        lohe_drift(t + q * dt, z if q == 0 else ahead, params, rate)
+        _limit(rate, params, dt)
+        if q == 1:
+            break
+        if is_heun:
+            _shift(z, params, 0.5 * dt, rate)
+        lohe_diffuse(z, params, work[5], v)
+        if not is_heun:
+            for i in range(z.shape[0]):
+                v[i] += h * rate[i]
+        _turn(z, v, params, work[3])
         for i in range(z.shape[0]):
-            v[i] += h * rate[i]
-    _turn(z, v, params, work[3])
-    if not is_heun:
-        return _shift(z, params, 0.0, rate)
-    for i in range(z.shape[0]):
-        ahead[i] = z[i]
-    _shift(ahead, params, 0.5 * dt, rate)
-    lohe_drift(t + dt, ahead, params, last)
-    _limit(last, params, dt)
-    return _shift(z, params, 0.5 * dt, last)
+            ahead[i] = z[i]
+        if is_heun:
+            _shift(ahead, params, 0.5 * dt, rate)
+    return _shift(z, params, 0.5 * dt if is_heun else 0.0, rate)
 
 
 @kernel(allocates=False)

@@ -1,7 +1,5 @@
 """Fixed-step methods, generic in the vector field."""
 
-from typing import Any
-
 import numpy as np
 from numba.extending import overload
 
@@ -304,17 +302,22 @@ def take_step(
     int
         First oscillator that failed, or -1; all that failed are NaN.
     """
-    chosen: Any = _step_sphere if isinstance(params, LoheParams) else _step_flat
-    return int(chosen(method, t, y, params, dt, is_noisy, work))
+    if is_noisy and isinstance(params, LoheParams):
+        return sphere_step(method == _HEUN, t, y, params, dt, work)
+    return _step_flat(method, t, y, params, dt, is_noisy, work)
 
 
 @overload(take_step)
 def _take_step_in_kernels(  # type: ignore[no-untyped-def]
     method, t, y, params, dt, is_noisy, work
 ):
-    is_sphere = params.instance_class is LoheParams
-    chosen: Any = _step_sphere if is_sphere else _step_flat
-    return lambda method, t, y, params, dt, is_noisy, work: chosen(  # noqa: PLW0108
+    if params.instance_class is LoheParams:
+        return lambda method, t, y, params, dt, is_noisy, work: (
+            sphere_step(method == _HEUN, t, y, params, dt, work)
+            if is_noisy
+            else _step_flat(method, t, y, params, dt, False, work)
+        )
+    return lambda method, t, y, params, dt, is_noisy, work: _step_flat(  # noqa: PLW0108
         method, t, y, params, dt, is_noisy, work
     )
 
@@ -329,24 +332,8 @@ def _step_flat(
     is_noisy: bool,
     work: FloatArray,
 ) -> int:
-    """Add the increments of one step; on the sphere only without noise."""
+    """Add the increments of a step; on the sphere only where there is no noise."""
     increments(method, t, y, params, dt, is_noisy, work)
     if method == _MAP:
         return move(y, params, work[0])
     return advance(y, params, dt, work[0], work[1])
-
-
-@kernel(allocates=False)
-def _step_sphere(
-    method: int,
-    t: float,
-    y: FloatArray,
-    params: LoheParams,
-    dt: float,
-    is_noisy: bool,
-    work: FloatArray,
-) -> int:
-    """Turn along great circles if there is noise."""
-    if is_noisy:
-        return sphere_step(method == _HEUN, t, y, params, dt, work)
-    return _step_flat(method, t, y, params, dt, is_noisy, work)
