@@ -113,6 +113,7 @@ def test_no_end_no_frequency(monkeypatch):
     ("network", "arguments", "message"),
     [
         (crowd(), {"observe": "energy"}, "observe must be of order_parameter, "),
+        (crowd(), {"observe": 5}, "or None, got 5"),
         (crowd(), {"observe": [*BOTH, "energy"]}, "or None, got 'energy'"),
         (crowd(), {"observe": BOTH, "method": "rk45"}, "fixed step, got 'rk45'"),
         (
