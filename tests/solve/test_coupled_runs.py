@@ -338,7 +338,11 @@ def test_one_oscillator_and_isolated_ones_are_legal():
 
 
 def test_whole_numbers_and_a_new_graph_compile_nothing():
-    """K = 3 and K = 3.0 are the same; new n, K or graph use the same kernel."""
+    """K = 3 and K = 3.0 are the same; new n, K or graph use the same kernel.
+
+    On one thread: threads inside a step, from 100000 weights on, are another.
+    """
+    one = {"t1": 1, "dt": 0.1, "n_threads": 1}
     from oscsim.solve.steppers import integrate
 
     rng = np.random.default_rng(0)
@@ -348,8 +352,8 @@ def test_whole_numbers_and_a_new_graph_compile_nothing():
         b = simulate(Network.kuramoto(form(3.0 * PAIR)), t1=1.0, dt=0.1)
         assert np.array_equal(a.y, b.y)
         for n in (11, 500):
-            simulate(Network.kuramoto(form(rng.random((n, n)) / n)), t1=1, dt=0.1)
+            simulate(Network.kuramoto(form(rng.random((n, n)) / n)), **one)
         large = sparse.random_array((2000, 2000), density=0.002, rng=rng)
         if form is sparse.csr_array:
-            simulate(Network.kuramoto(large.tocsr()), t1=1, dt=0.1)
+            simulate(Network.kuramoto(large.tocsr()), **one)
         assert len(getattr(integrate, "signatures", ())) == n_compiled
