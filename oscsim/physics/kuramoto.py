@@ -112,7 +112,8 @@ def kuramoto_advance(
     """Add one step in place; return the first oscillator that failed, or -1.
 
     A step fails where the drift, natural rotation aside, moves a phase by more
-    than half a turn: no method is stable there, though phases stay finite.
+    than half a turn: no method is stable there, though phases stay finite. All
+    phases that failed become NaN.
     """
     h = theta.dtype.type(dt)
     half_turn = theta.dtype.type(math.pi)
@@ -122,12 +123,13 @@ def kuramoto_advance(
         is_right = abs(drifted[i] - params.omega[i] * h) <= half_turn
         theta[i] += drifted[i] + diffused[i]
         n_bad += not (is_right and abs(theta[i]) < limit)
+    failed = -1
     if n_bad > 0:
-        for i in range(theta.shape[0]):
+        for i in range(theta.shape[0] - 1, -1, -1):
             is_right = abs(drifted[i] - params.omega[i] * h) <= half_turn
             if not (is_right and abs(theta[i]) < limit):
-                return i
-    return -1
+                theta[i], failed = math.nan, i
+    return failed
 
 
 @kernel(allocates=False)

@@ -1,10 +1,14 @@
 """Fixed-step methods, generic in the vector field."""
 
 import numpy as np
+from numba.extending import overload
 
 from oscsim._jit import kernel
-from oscsim.physics.field import Params, advance, diffuse, drift, member, move, order
+from oscsim.physics.field import Params, advance, diffuse, drift, member, move
+from oscsim.physics.lohe import LoheParams
 from oscsim.solve.philox import LANES, normal_lanes, uniform_lanes
+from oscsim.solve.record import note_failures, record
+from oscsim.solve.sphere_noise import sphere_step
 from oscsim.typing import FloatArray, IntArray
 
 METHODS = {"rk4": 0, "heun": 1, "euler-maruyama": 2, "map": 3}
@@ -24,12 +28,10 @@ def increments(
 ) -> None:
     """Write drift and noise increments of one step into work[0] and work[1].
 
-    The noise increment sqrt(2 D) dB is in work[5]. Classical Runge-Kutta has
-    four stages; stochastic Heun averages both ends of the step, which makes its
-    limit the Stratonovich solution (Rumelin 1982; Kloeden & Platen 1992, section
-    8.2); Euler-Maruyama and the map have one. On the sphere the tangent noise of
-    Euler-Maruyama is Ito, and going back to the sphere supplies the drift
-    -(d-1) D z that turns it into the Brownian motion of the other methods.
+    The noise increment sqrt(2 D) dB is in work[5]; noise on the sphere is left to
+    ``sphere_step``. Classical Runge-Kutta has four stages; stochastic Heun
+    averages the drift of both ends of the step (Kloeden & Platen 1992, section
+    15.1); Euler-Maruyama and the map have one.
     """
     drifted, diffused, k, g, stage, noise = (
         work[0],
@@ -159,36 +161,6 @@ def _fill_circle(
 
 
 @kernel(allocates=False)
-def save(
-    y: FloatArray,
-    n_copies: int,
-    trajectory: int,
-    oscillator: int,
-    row: int,
-    saved: FloatArray,
-) -> None:
-    """Copy a state into ``saved`` (n_trajectories, n_saved, n, d), fillers left out."""
-    d = saved.shape[3]
-    width = y.shape[0] // (d * n_copies)
-    n = min(width, saved.shape[2] - oscillator)
-    for m in range(min(n_copies, saved.shape[0] - trajectory)):
-        for a in range(d):
-            first = (a * n_copies + m) * width
-            for i in range(n):
-                saved[trajectory + m, row, oscillator + i, a] = y[first + i]
-
-
-@kernel(allocates=False)
-def _park(y: FloatArray, n_copies: int, m: int, d: int) -> None:
-    """Put a failed copy on a point where it cannot fail again soon."""
-    width = y.shape[0] // (d * n_copies)
-    for a in range(d):
-        first = (a * n_copies + m) * width
-        for i in range(first, first + width):
-            y[i] = 1.0 if d > 1 and a == 0 else 0.0
-
-
-@kernel(allocates=False)
 def _draw(
     words: IntArray,
     step: int,
@@ -216,29 +188,6 @@ def _draw(
             row = noise[(a * n_copies + m) * width :]
             for i in range(width):
                 row[i] = ambient[a, i]
-
-
-@kernel(allocates=False)
-def _record(
-    y: FloatArray,
-    params: Params,
-    n_copies: int,
-    trajectory: int,
-    oscillator: int,
-    row: int,
-    is_end: bool,
-    saved: FloatArray,
-    observed: FloatArray,
-) -> None:
-    """Save the state, or its order parameter and at the end the state."""
-    if observed.shape[1] == 0:
-        save(y, n_copies, trajectory, oscillator, row, saved)
-        return
-    width = y.shape[0] // (saved.shape[3] * n_copies)
-    for m in range(min(n_copies, saved.shape[0] - trajectory)):
-        observed[trajectory + m, row] = order(y, params, m * width, width)
-    if is_end:
-        save(y, n_copies, trajectory, oscillator, 1, saved)
 
 
 @kernel
@@ -299,20 +248,15 @@ def integrate(
                     n_copies,
                     work[5],
                 )
-            increments(method, step * dt, state, own, dt, is_noisy, work)
-            failed = _finish(method, state, own, dt, work)
+            failed = take_step(method, step * dt, state, own, dt, is_noisy, work)
+            done = step + 1
             if failed >= 0:
-                m = failed // width
-                if status[k, m, 0] < 0:
-                    status[k, m, 0] = step + 1
-                    status[k, m, 1] = oscillator + failed % width
+                note_failures(state, n_copies, d, oscillator, done, status[k])
                 if n_copies == 1:
                     break
-                _park(state, n_copies, m, d)
-            done = step + 1
             if done % save_every == 0 or done == last_step:
                 row = (done + save_every - 1) // save_every
-                _record(
+                record(
                     state,
                     own,
                     n_copies,
@@ -325,11 +269,71 @@ def integrate(
                 )
 
 
-@kernel(allocates=False)
-def _finish(
-    method: int, y: FloatArray, params: Params, dt: float, work: FloatArray
+def take_step(
+    method: int,
+    t: float,
+    y: FloatArray,
+    params: Params,
+    dt: float,
+    is_noisy: bool,
+    work: FloatArray,
 ) -> int:
-    """Add the increments to the state; return a failed oscillator, or -1."""
+    """Advance a state by one step in place, chosen by the type of its parameters.
+
+    Parameters
+    ----------
+    method : int
+        One of ``METHODS``.
+    t : float
+        Time (s) at its start.
+    y : FloatArray, shape (n_state,)
+        Flat state.
+    params : KuramotoParams or LoheParams
+        Of one network.
+    dt : float
+        Step (s).
+    is_noisy : bool
+        Whether the noise increment sqrt(2 D) dB is in work[5].
+    work : FloatArray, shape (N_WORK, n_state)
+        Room.
+
+    Returns
+    -------
+    int
+        First oscillator that failed, or -1; all that failed are NaN.
+    """
+    if is_noisy and isinstance(params, LoheParams):
+        return sphere_step(method == _HEUN, t, y, params, dt, work)
+    return _step_flat(method, t, y, params, dt, is_noisy, work)
+
+
+@overload(take_step)
+def _take_step_in_kernels(  # type: ignore[no-untyped-def]
+    method, t, y, params, dt, is_noisy, work
+):
+    if params.instance_class is LoheParams:
+        return lambda method, t, y, params, dt, is_noisy, work: (
+            sphere_step(method == _HEUN, t, y, params, dt, work)
+            if is_noisy
+            else _step_flat(method, t, y, params, dt, False, work)
+        )
+    return lambda method, t, y, params, dt, is_noisy, work: _step_flat(  # noqa: PLW0108
+        method, t, y, params, dt, is_noisy, work
+    )
+
+
+@kernel(allocates=False)
+def _step_flat(
+    method: int,
+    t: float,
+    y: FloatArray,
+    params: Params,
+    dt: float,
+    is_noisy: bool,
+    work: FloatArray,
+) -> int:
+    """Add the increments of a step; on the sphere only where there is no noise."""
+    increments(method, t, y, params, dt, is_noisy, work)
     if method == _MAP:
         return move(y, params, work[0])
     return advance(y, params, dt, work[0], work[1])
