@@ -38,7 +38,11 @@ def kernel(fn: F) -> F: ...
 
 @overload
 def kernel(
-    *, reassociate: bool = True, allocates: bool = True, parallel: bool = False
+    *,
+    reassociate: bool = True,
+    allocates: bool = True,
+    parallel: bool = False,
+    inlined: bool = False,
 ) -> Callable[[F], F]: ...
 
 
@@ -48,6 +52,7 @@ def kernel(
     reassociate: bool = True,
     allocates: bool = True,
     parallel: bool = False,
+    inlined: bool = False,
 ) -> F | Callable[[F], F]:
     """Compile ``fn`` with the package's fixed options.
 
@@ -69,13 +74,17 @@ def kernel(
         given counts no references to them, which costs as much as a short loop.
     parallel : bool
         Whether ``prange`` loops use threads; only for independent rows.
+    inlined : bool
+        Whether every caller takes in the body, whatever its length: for a function
+        of numbers, as a loop that calls it could not use vectors.
     """
+    options = {"_nrt": allocates, "parallel": parallel, "forceinline": inlined}
     if fn is None:
-        return lambda given: _compile(given, reassociate, allocates, parallel)
-    return _compile(fn, reassociate, allocates, parallel)
+        return lambda given: _compile(given, reassociate, options)
+    return _compile(fn, reassociate, options)
 
 
-def _compile(fn: F, reassociate: bool, allocates: bool, parallel: bool) -> F:
+def _compile(fn: F, reassociate: bool, given: dict[str, Any]) -> F:
     flags = set(FASTMATH) if reassociate else set(FASTMATH) - {"reassoc"}
     config: Any = numba.config
     previous, config.CACHE_DIR = config.CACHE_DIR, _CACHE_DIR
@@ -85,8 +94,7 @@ def _compile(fn: F, reassociate: bool, allocates: bool, parallel: bool) -> F:
             "nogil": True,
             "cache": True,
             "fastmath": flags,
-            "parallel": parallel,
-            "_nrt": allocates,
+            **given,
         }
         jitted = numba.njit(**options)(fn)
     finally:

@@ -4,12 +4,13 @@ import numpy as np
 
 from oscsim._jit import kernel
 from oscsim.physics.field import Params, advance, diffuse, drift, member, move, order
-from oscsim.solve.philox import LANES, normal_lanes, uniform_lanes
+from oscsim.solve.philox import LANES, normal_lanes, uniform_lanes, uniform_row
 from oscsim.typing import FloatArray, IntArray
 
 METHODS = {"rk4": 0, "heun": 1, "euler-maruyama": 2, "map": 3}
 _RK4, _HEUN, _MAP = METHODS["rk4"], METHODS["heun"], METHODS["map"]
 N_WORK = 6
+_MOST_LANES = 8 * LANES
 
 
 @kernel(allocates=False)
@@ -106,14 +107,15 @@ def fill_noise(
     ``out`` is (d, n): components of the oscillators first .. first + n - 1. On the
     torus (d = 1) two oscillators share a block, on the sphere each has ceil(d/2) of
     its own, so that a number depends on the key, the step and the oscillator alone.
-    ``counters`` is (2, LANES): step and index.
+    ``counters`` is (2, LANES): step and index; ``lanes`` is of the width that
+    ``n_lanes`` tells.
     """
     d, n = out.shape
+    if d == 1:
+        _fill_circle(words, step, first, deviation, lanes, out[0])
+        return
     for lane in range(LANES):
         counters[0, lane] = np.uint64(step)
-    if d == 1:
-        _fill_circle(words, first, deviation, counters, lanes, out[0])
-        return
     blocks = (d + 1) // 2
     for start in range(0, n, LANES):
         n_used = min(LANES, n - start)
@@ -130,32 +132,43 @@ def fill_noise(
                     row[lane] = spread[lane] * values[lane]
 
 
+@kernel
+def n_lanes(d: int, n: int) -> int:
+    """Return how many lanes to fill at a time, for n oscillators of d components.
+
+    Many at once where they all serve, as starting a loop costs as much as some
+    lanes.
+    """
+    if d > 1:
+        return LANES
+    return min(_MOST_LANES, (n + 2 * LANES - 1) // (2 * LANES) * LANES)
+
+
 @kernel(allocates=False)
 def _fill_circle(
     words: IntArray,
+    step: int,
     first: int,
     deviation: FloatArray,
-    counters: IntArray,
     lanes: FloatArray,
     out: FloatArray,
 ) -> None:
     """Write the noise of phases, those 64 apart in a group of 128 from one block."""
-    n, group = out.shape[0], 2 * LANES
-    for start in range(first - first % group, first + n, group):
-        for lane in range(LANES):
-            counters[1, lane] = np.uint64(start // 2 + lane)
-        uniform_lanes(words, counters[0], counters[1], lanes[0], lanes[1])
-        normal_lanes(lanes[0], lanes[1], lanes[2], lanes[3], lanes[4])
-        if start >= first and start + group <= first + n:
-            for half in range(2):
-                at = start - first + half * LANES
-                row, spread, values = out[at:], deviation[at:], lanes[2 + half]
-                for lane in range(LANES):
-                    row[lane] = spread[lane] * values[lane]
-        else:
-            for i in range(max(start, first), min(first + n, start + group)):
-                value = lanes[2 + (i - start) // LANES, (i - start) % LANES]
-                out[i - first] = deviation[i - first] * value
+    last, group = first + out.shape[0], 2 * LANES
+    for start in range(first - first % group, last, 2 * lanes.shape[1]):
+        n_groups = min(lanes.shape[1] // LANES, (last - start + group - 1) // group)
+        n_used = n_groups * LANES
+        u, v, a = lanes[0, :n_used], lanes[1, :n_used], lanes[2, :n_used]
+        b, scratch = lanes[3, :n_used], lanes[4, :n_used]
+        uniform_row(words, step, start // 2, u, v)
+        normal_lanes(u, v, a, b, scratch)
+        for half in range(2 * n_groups):
+            at = start + half * LANES
+            low, high = max(at, first), min(at + LANES, last)
+            values = (a if half % 2 == 0 else b)[half // 2 * LANES + low - at :]
+            row, spread = out[low - first :], deviation[low - first :]
+            for i in range(high - low):
+                row[i] = spread[i] * values[i]
 
 
 @kernel(allocates=False)
@@ -277,7 +290,7 @@ def integrate(
     work = np.zeros((N_WORK, y.shape[1]), y.dtype)
     scratch, mean = np.zeros_like(params.scratch), np.zeros_like(params.mean)
     ambient = np.zeros((d, width), y.dtype)
-    lanes = np.empty((5, LANES))
+    lanes = np.empty((5, n_lanes(d, width)))
     counters = np.empty((2, LANES), np.uint64)
     for k in range(tasks.shape[0]):
         trajectory, oscillator, place = tasks[k, 0], tasks[k, 1], tasks[k, 2]
