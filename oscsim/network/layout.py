@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from oscsim.physics.aligned import aligned
 from oscsim.physics.coupling import Coupling, Free, Uniform
 from oscsim.physics.dense import Dense, DenseEnsemble
 from oscsim.physics.field import Params
@@ -47,7 +48,7 @@ def kernel_params(network: Any, dtype: Any, n_copies: int, block: int) -> Params
         filled = np.zeros((n_blocks * width, *values.shape[1:]), dtype)
         filled[:n] = values
         inner = np.moveaxis(filled.reshape(n_blocks, width, *values.shape[1:]), 1, -1)
-        return np.ascontiguousarray(np.tile(inner, n_copies))
+        return aligned(np.tile(inner, n_copies), dtype)
 
     field = stack(network.field)
     if network.geometry == "sphere":
@@ -59,9 +60,9 @@ def kernel_params(network: Any, dtype: Any, n_copies: int, block: int) -> Params
     omega = stack(network.omega) if network.omega.ndim == 1 else network.omega
     shil = stack(network.shil) if network.shil.size else np.zeros((1, 2, 0), dtype)
     return KuramotoParams(
-        np.array(omega, dtype),
-        np.array(np.broadcast_to(field, (len(omega), *field.shape[1:]))),
-        np.array(np.broadcast_to(shil, (len(omega), *shil.shape[1:]))),
+        aligned(omega, dtype),
+        aligned(np.broadcast_to(field, (len(omega), *field.shape[1:])), dtype),
+        aligned(np.broadcast_to(shil, (len(omega), *shil.shape[1:])), dtype),
         np.array([np.cos(lag), np.sin(lag), not isinstance(network.lag, float)], dtype),
         coupling,
         np.zeros((4, n_total), dtype),
@@ -84,8 +85,8 @@ def _coupling(weights: Any, lag: Any, dtype: Any, n_copies: int) -> Coupling:
     if not isinstance(lag, float):
         weights = np.concatenate([weights * np.cos(lag), weights * np.sin(lag)], -2)
     if n_copies > 1:
-        return DenseEnsemble(np.array(weights, dtype, order="C"))
-    turned = np.ascontiguousarray(np.swapaxes(weights, -1, -2), dtype)
+        return DenseEnsemble(aligned(weights, dtype))
+    turned = aligned(np.swapaxes(weights, -1, -2), dtype)
     return Dense(turned if turned.ndim == 3 else turned[None])
 
 

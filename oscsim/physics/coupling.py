@@ -75,8 +75,8 @@ def _couple_uniform(
     strength = coupling.weights[0]
     n = x.shape[1]
     for a in range(x.shape[0]):
-        total = x[a, 0]
-        for i in range(1, n):
+        total = x.dtype.type(0.0)
+        for i in range(n):
             total += x[a, i]
         for i in range(n):
             out[a, i] = field[a, i] + strength * (total - x[a, i])

@@ -1,10 +1,12 @@
 """Phases on the torus."""
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from numba.extending import overload
 
 from oscsim._jit import kernel
-from oscsim.physics.coupling import Coupling, acting, couple, coupling_member
+from oscsim.physics.coupling import Coupling, Uniform, acting, couple, coupling_member
 from oscsim.physics.sincos import sincos
 from oscsim.typing import FloatArray
 
@@ -77,19 +79,74 @@ def kuramoto_drift(
         for i in range(n):
             shown[0, i] = c[i] * params.lag[0] + s[i] * params.lag[1]
             shown[1, i] = s[i] * params.lag[0] - c[i] * params.lag[1]
+    _turn(params.coupling, params, shown, c, s, out)
+    shil = params.shil
+    if shil.shape[1] > 0:
+        for i in range(n):
+            injected = (s[i] + s[i]) * c[i] * shil[0, i]
+            out[i] -= injected - (c[i] - s[i]) * (c[i] + s[i]) * shil[1, i]
+
+
+@kernel(allocates=False)
+def _turn_by_each(
+    params: KuramotoParams,
+    shown: FloatArray,
+    c: FloatArray,
+    s: FloatArray,
+    out: FloatArray,
+) -> None:
+    """Write omega_i + g_iy c_i - g_ix s_i; ``shown`` is (cos, sin) with the lag."""
+    n = out.shape[0]
     couple(params.coupling, shown, params.field, params.mean)
     drive = acting(params.coupling, params.field, params.mean)
     if params.lag[2] != 0.0:
         for i in range(n):
             drive[0, i] += drive[1, n + i]
             drive[1, i] -= drive[0, n + i]
-    omega, shil, x, y = params.omega, params.shil, drive[0], drive[1]
+    omega, x, y = params.omega, drive[0], drive[1]
     for i in range(n):
         out[i] = omega[i] + y[i] * c[i] - x[i] * s[i]
-    if shil.shape[1] > 0:
-        for i in range(n):
-            injected = (s[i] + s[i]) * c[i] * shil[0, i]
-            out[i] -= injected - (c[i] - s[i]) * (c[i] + s[i]) * shil[1, i]
+
+
+@kernel(allocates=False)
+def _turn_by_all(
+    params: KuramotoParams,
+    shown: FloatArray,
+    c: FloatArray,
+    s: FloatArray,
+    out: FloatArray,
+) -> None:
+    """Write the same for equal weights, without storing g."""
+    omega, field, strength = params.omega, params.field, params.coupling.weights[0]
+    x, y, field_x, field_y = shown[0], shown[1], field[0], field[1]
+    zero = x.dtype.type(0.0)
+    total_x, total_y = zero, zero
+    for i in range(x.shape[0]):
+        total_x += x[i]
+        total_y += y[i]
+    for i in range(x.shape[0]):
+        g_x = field_x[i] + strength * (total_x - x[i])
+        g_y = field_y[i] + strength * (total_y - y[i])
+        out[i] = omega[i] + g_y * c[i] - g_x * s[i]
+
+
+def _turn(
+    coupling: Coupling,
+    params: KuramotoParams,
+    shown: FloatArray,
+    c: FloatArray,
+    s: FloatArray,
+    out: FloatArray,
+) -> None:
+    is_uniform = isinstance(coupling, Uniform)
+    (_turn_by_all if is_uniform else _turn_by_each)(params, shown, c, s, out)
+
+
+@overload(_turn)
+def _turn_in_kernels(coupling, params, shown, c, s, out):  # type: ignore[no-untyped-def]
+    is_uniform = coupling.instance_class is Uniform
+    chosen: Any = _turn_by_all if is_uniform else _turn_by_each
+    return lambda coupling, params, shown, c, s, out: chosen(params, shown, c, s, out)
 
 
 @kernel(allocates=False)

@@ -14,6 +14,7 @@ import scipy.linalg.cython_blas  # noqa: F401 - loads the library to be limited
 from threadpoolctl import threadpool_limits
 
 from oscsim.network.spec import Network
+from oscsim.physics.aligned import aligned
 from oscsim.physics.dense import Dense, DenseEnsemble, DenseThreaded
 from oscsim.physics.field import Params
 from oscsim.physics.sparse import Sparse, SparseThreaded
@@ -264,7 +265,7 @@ def _states(layout: _Layout, start: FloatArray, plan: Plan) -> FloatArray:
         np.minimum(oscillators, n - 1)[:, None, :],
     ]
     inner = np.moveaxis(picked, -1, 1)
-    return np.ascontiguousarray(inner, plan.dtype).reshape(n_tasks, d * copies * width)
+    return aligned(inner, plan.dtype).reshape(n_tasks, d * copies * width)
 
 
 def _deviation(layout: _Layout, plan: Plan, n: int) -> FloatArray:
@@ -273,7 +274,7 @@ def _deviation(layout: _Layout, plan: Plan, n: int) -> FloatArray:
     n_blocks = -(-n // layout.width)
     filled = np.zeros(n_blocks * layout.width)
     filled[:n] = np.sqrt(2.0 * plan.diffusion * plan.dt)
-    return filled.reshape(n_blocks, layout.width)
+    return aligned(filled.reshape(n_blocks, layout.width), np.float64)
 
 
 def _by_trajectory(layout: _Layout, status: IntArray, n_runs: int) -> IntArray:

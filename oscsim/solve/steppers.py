@@ -3,6 +3,7 @@
 import numpy as np
 
 from oscsim._jit import kernel
+from oscsim.physics.aligned import aligned_zeros
 from oscsim.physics.field import Params, advance, diffuse, drift, member, move, order
 from oscsim.solve.philox import LANES, normal_lanes, uniform_lanes, uniform_row
 from oscsim.typing import FloatArray, IntArray
@@ -44,12 +45,13 @@ def increments(
     for q in range(n_stages):
         at = t if q == 0 else t + (dt if q == n_stages - 1 else 0.5 * dt)
         x = y if q == 0 else stage
-        drift(at, x, params, k)
+        rate = drifted if q == 0 else k
+        drift(at, x, params, rate)
         if is_noisy:
             diffuse(x, params, noise, diffused if q == 0 else g)
         weight, reach = _tableau(method, q, dt)
         is_last = q == n_stages - 1
-        _add_stage(q == 0, is_last, weight, reach, y, k, drifted, stage)
+        _add_stage(q == 0, is_last, weight, reach, y, rate, drifted, stage)
         if is_noisy and not is_last:
             for i in range(y.shape[0]):
                 stage[i] += diffused[i]
@@ -79,17 +81,20 @@ def _add_stage(
     total: FloatArray,
     stage: FloatArray,
 ) -> None:
-    """Add weight k to the increment and go to the next stage, y + reach k."""
+    """Add weight k to the increment and go to the next stage, y + reach k.
+
+    The first k is where the increment will be.
+    """
     w, r = y.dtype.type(weight), y.dtype.type(reach)
-    if is_first:
-        for i in range(y.shape[0]):
-            total[i] = w * k[i]
-    else:
-        for i in range(y.shape[0]):
-            total[i] += w * k[i]
     if not is_last:
         for i in range(y.shape[0]):
             stage[i] = y[i] + r * k[i]
+    if is_first:
+        for i in range(y.shape[0]):
+            total[i] *= w
+    else:
+        for i in range(y.shape[0]):
+            total[i] += w * k[i]
 
 
 @kernel(allocates=False)
@@ -287,10 +292,11 @@ def integrate(
     d = saved.shape[3]
     width = y.shape[1] // (d * n_copies)
     is_noisy = deviation.shape[1] > 0
-    work = np.zeros((N_WORK, y.shape[1]), y.dtype)
-    scratch, mean = np.zeros_like(params.scratch), np.zeros_like(params.mean)
-    ambient = np.zeros((d, width), y.dtype)
-    lanes = np.empty((5, n_lanes(d, width)))
+    work = aligned_zeros(N_WORK, y.shape[1], y)
+    scratch = aligned_zeros(params.scratch.shape[0], params.scratch.shape[1], y)
+    mean = aligned_zeros(params.mean.shape[0], params.mean.shape[1], y)
+    ambient = aligned_zeros(d, width, y)
+    lanes = aligned_zeros(5, n_lanes(d, width), deviation)
     counters = np.empty((2, LANES), np.uint64)
     for k in range(tasks.shape[0]):
         trajectory, oscillator, place = tasks[k, 0], tasks[k, 1], tasks[k, 2]
