@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from oscsim.physics.coupling import Coupling, Free, Uniform
-from oscsim.physics.dense import Dense, DenseEnsemble
+from oscsim.physics.dense import Dense, DenseEnsemble, in_tiles
 from oscsim.physics.field import Params
 from oscsim.physics.kuramoto import KuramotoParams
 from oscsim.physics.lohe import LoheParams
@@ -40,6 +40,8 @@ def kernel_params(network: Any, dtype: Any, n_copies: int, block: int) -> Params
     n_rows = n_total if isinstance(network.lag, float) else 2 * n_total
     if isinstance(coupling, Sparse):
         n_rows = coupling.rows.size
+    if isinstance(coupling, Dense):
+        n_rows = coupling.weights.shape[1] * coupling.weights.shape[3]
     mean = np.zeros((d + max(d, 3), 0 if isinstance(coupling, Free) else n_rows), dtype)
 
     def stack(values: FloatArray) -> FloatArray:
@@ -59,9 +61,9 @@ def kernel_params(network: Any, dtype: Any, n_copies: int, block: int) -> Params
     omega = stack(network.omega) if network.omega.ndim == 1 else network.omega
     shil = stack(network.shil) if network.shil.size else np.zeros((1, 2, 0), dtype)
     return KuramotoParams(
-        np.array(omega, dtype),
-        np.array(np.broadcast_to(field, (len(omega), *field.shape[1:]))),
-        np.array(np.broadcast_to(shil, (len(omega), *shil.shape[1:]))),
+        np.array(omega, dtype, order="C"),
+        np.repeat(field, len(omega) // len(field), axis=0),
+        np.repeat(shil, len(omega) // len(shil), axis=0),
         np.array([np.cos(lag), np.sin(lag), not isinstance(network.lag, float)], dtype),
         coupling,
         np.zeros((4, n_total), dtype),
@@ -85,8 +87,7 @@ def _coupling(weights: Any, lag: Any, dtype: Any, n_copies: int) -> Coupling:
         weights = np.concatenate([weights * np.cos(lag), weights * np.sin(lag)], -2)
     if n_copies > 1:
         return DenseEnsemble(np.array(weights, dtype, order="C"))
-    turned = np.ascontiguousarray(np.swapaxes(weights, -1, -2), dtype)
-    return Dense(turned if turned.ndim == 3 else turned[None])
+    return in_tiles(weights, dtype)
 
 
 def slices(weights: Any, dtype: Any) -> Sparse:
