@@ -54,7 +54,7 @@ class DenseEnsemble(NamedTuple):
     weights: FloatArray
 
 
-@kernel(allocates=False)
+@kernel(allocates=False, inlined=True)
 def _dense_pair(
     weights: FloatArray,
     x: FloatArray,
@@ -65,9 +65,8 @@ def _dense_pair(
     last: int,
 ) -> None:
     """Write K x and K y for the tiles first..last."""
-    width = weights.shape[2]
     for t in range(first, last):
-        tile_sums(weights[t], x, y, a[t * width :], b[t * width :])
+        tile_sums(weights, t, x, y, a, b)
 
 
 @kernel(parallel=True)
@@ -93,14 +92,14 @@ def _dense_pair_shared(
         _dense_pair(weights, x, y, a, b, 0, weights.shape[0])
 
 
-@kernel(allocates=False)
+@kernel(allocates=False, inlined=True)
 def _add_field(field: FloatArray, out: FloatArray) -> None:
     for a in range(field.shape[0]):
         for i in range(field.shape[1]):
             out[a, i] += field[a, i]
 
 
-@kernel(allocates=False)
+@kernel(allocates=False, inlined=True)
 def couple_dense(
     coupling: Dense, x: FloatArray, field: FloatArray, out: FloatArray
 ) -> None:

@@ -59,7 +59,7 @@ def kuramoto_member(
     )
 
 
-@kernel(allocates=False)
+@kernel(allocates=False, inlined=True)
 def kuramoto_drift(
     t: float, theta: FloatArray, params: KuramotoParams, out: FloatArray
 ) -> None:

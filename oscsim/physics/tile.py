@@ -4,7 +4,6 @@ The compiler would write every partial sum to memory and read it back, which hal
 the speed for small networks; here the inner loop is spelled out for it.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
@@ -12,6 +11,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
+from oscsim._jit import FORWARDED
 from oscsim.typing import FloatArray
 
 WIDTHS = (8, 16, 32)
@@ -20,53 +20,78 @@ _INDEX = ir.IntType(64)
 
 
 def tile_sums(
-    weights: FloatArray, x: FloatArray, y: FloatArray, a: FloatArray, b: FloatArray
+    weights: FloatArray,
+    t: int,
+    x: FloatArray,
+    y: FloatArray,
+    a: FloatArray,
+    b: FloatArray,
 ) -> None:
-    """Write a_l = sum_j w_jl x_j and b_l = sum_j w_jl y_j, j in order.
+    """Write sum_j w_jl x_j and sum_j w_jl y_j of one tile w, j in order.
 
-    Each weight is read once for both.
+    Each weight is read once for both. Inside kernels nothing is checked.
 
     Parameters
     ----------
-    weights : FloatArray, shape (n, width)
+    weights : FloatArray, shape (n_tiles, n, width)
         Contiguous; the width is one of ``WIDTHS``.
+    t : int
+        Which tile.
     x, y : FloatArray, shape (n,)
         Contiguous, as everything here and of one type.
-    a, b : FloatArray, shape (width or more,)
-        The first ``width`` numbers are overwritten.
+    a, b : FloatArray, shape (n_tiles width or more,)
+        The numbers from t width to (t + 1) width are overwritten.
     """
-    width = weights.shape[1]
-    a[:width] = x @ weights
-    b[:width] = y @ weights
+    width = weights.shape[2]
+    a[t * width : (t + 1) * width] = x @ weights[t]
+    b[t * width : (t + 1) * width] = y @ weights[t]
 
 
 def _sums_in_registers(width: int) -> Any:
     """Return the function for one width, for use inside kernels."""
 
-    def declare(context: Any, weights: Any, x: Any, y: Any, a: Any, b: Any) -> Any:
-        return types.void(weights, x, y, a, b), _generate
+    def declare(
+        context: Any, weights: Any, t: Any, x: Any, y: Any, a: Any, b: Any
+    ) -> Any:
+        return types.void(weights, types.intp, x, y, a, b), generate
 
-    def _generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        kinds = [signature.args[0], *signature.args[2:]]
         arrays = [
             context.make_array(kind)(context, builder, value)
-            for kind, value in zip(signature.args, values, strict=True)
+            for kind, value in zip(kinds, [values[0], *values[2:]], strict=True)
         ]
-        item = context.get_data_type(signature.args[0].dtype)
+        item = context.get_data_type(kinds[0].dtype)
         n_bytes = context.get_abi_sizeof(item)
         lanes = min(width, _VECTOR_BYTES // n_bytes)
-        _emit(builder, arrays, ir.VectorType(item, lanes), width // lanes, n_bytes)
+        n = cgutils.unpack_tuple(builder, arrays[0].shape)[1]
+        _emit(
+            builder,
+            [array.data for array in arrays],
+            n,
+            values[1],
+            ir.VectorType(item, lanes),
+            width // lanes,
+            n_bytes,
+        )
         return context.get_dummy_value()
 
     return intrinsic(declare)
 
 
 def _emit(
-    builder: Any, arrays: list[Any], vector: Any, n_vectors: int, n_bytes: int
+    builder: Any,
+    data: list[Any],
+    n: Any,
+    t: Any,
+    vector: Any,
+    n_vectors: int,
+    n_bytes: int,
 ) -> None:
-    """Write the loop over the rows with all sums as values of the loop."""
-    weights, x, y, a, b = (array.data for array in arrays)
-    n = cgutils.unpack_tuple(builder, arrays[0].shape)[0]
-    zero, lanes = ir.Constant(vector, None), vector.count
+    """Write the loop over the rows of tile t with all sums as values of the loop."""
+    weights, x, y, a, b = data
+    zero, width = ir.Constant(vector, None), ir.Constant(_INDEX, n_vectors * vector.count)
+    begin, start = builder.mul(builder.mul(t, n), width), builder.mul(t, width)
     before = builder.block
     loop, after = (builder.append_basic_block(name) for name in ("rows", "done"))
     builder.branch(loop)
@@ -74,7 +99,7 @@ def _emit(
     j = builder.phi(_INDEX)
     j.add_incoming(ir.Constant(_INDEX, 0), before)
     sums = [builder.phi(vector) for _ in range(2 * n_vectors)]
-    row = builder.mul(j, ir.Constant(_INDEX, n_vectors * lanes))
+    row = builder.add(begin, builder.mul(j, width))
     terms = [
         builder.load(_vector_at(builder, weights, row, k, vector), align=n_bytes)
         for k in range(n_vectors)
@@ -90,7 +115,6 @@ def _emit(
     j.add_incoming(following, loop)
     builder.cbranch(builder.icmp_signed("<", following, n), loop, after)
     builder.position_at_end(after)
-    start = ir.Constant(_INDEX, 0)
     for k, total in enumerate(totals):
         target = a if k < n_vectors else b
         place = _vector_at(builder, target, start, k % n_vectors, vector)
@@ -112,14 +136,14 @@ def _everywhere(builder: Any, value: Any, vector: Any) -> Any:
 _NARROW, _MIDDLE, _WIDE = (_sums_in_registers(width) for width in WIDTHS)
 
 
-@overload(tile_sums)
-def _sums_in_kernels(weights, x, y, a, b) -> Callable[..., None]:  # type: ignore[no-untyped-def]
-    def chosen(weights, x, y, a, b):  # type: ignore[no-untyped-def]
-        if weights.shape[1] == 8:
-            _NARROW(weights, x, y, a, b)
-        elif weights.shape[1] == 16:
-            _MIDDLE(weights, x, y, a, b)
+@overload(tile_sums, jit_options=FORWARDED)
+def _sums_in_kernels(weights, t, x, y, a, b):  # type: ignore[no-untyped-def]
+    def chosen(weights, t, x, y, a, b):  # type: ignore[no-untyped-def]
+        if weights.shape[2] == 8:
+            _NARROW(weights, t, x, y, a, b)
+        elif weights.shape[2] == 16:
+            _MIDDLE(weights, t, x, y, a, b)
         else:
-            _WIDE(weights, x, y, a, b)
+            _WIDE(weights, t, x, y, a, b)
 
     return chosen

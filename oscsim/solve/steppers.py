@@ -10,6 +10,7 @@ from oscsim.typing import FloatArray, IntArray
 METHODS = {"rk4": 0, "heun": 1, "euler-maruyama": 2, "map": 3}
 _RK4, _HEUN, _MAP = METHODS["rk4"], METHODS["heun"], METHODS["map"]
 N_WORK = 6
+_LINE = 64
 
 
 @kernel(allocates=False)
@@ -242,6 +243,17 @@ def _record(
 
 
 @kernel
+def room_like(given: FloatArray) -> FloatArray:
+    """Return zeros of the shape of ``given`` that begin where a cache line does.
+
+    Vectors that straddle two lines cost as much as the arithmetic of a small network.
+    """
+    room = np.zeros(given.size + _LINE // given.itemsize, given.dtype)
+    start = -room.ctypes.data % _LINE // given.itemsize
+    return room[start : start + given.size].reshape(given.shape)
+
+
+@kernel
 def integrate(
     method: int,
     params: Params,
@@ -274,8 +286,8 @@ def integrate(
     d = saved.shape[3]
     width = y.shape[1] // (d * n_copies)
     is_noisy = deviation.shape[1] > 0
-    work = np.zeros((N_WORK, y.shape[1]), y.dtype)
-    scratch, mean = np.zeros_like(params.scratch), np.zeros_like(params.mean)
+    work = room_like(np.zeros((N_WORK, y.shape[1]), y.dtype))
+    scratch, mean = room_like(params.scratch), room_like(params.mean)
     ambient = np.zeros((d, width), y.dtype)
     lanes = np.empty((5, LANES))
     counters = np.empty((2, LANES), np.uint64)
