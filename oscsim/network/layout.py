@@ -14,7 +14,9 @@ from oscsim.physics.sparse import ROWS, Sparse
 from oscsim.typing import FloatArray
 
 
-def kernel_params(network: Any, dtype: Any, n_copies: int, block: int) -> Params:
+def kernel_params(
+    network: Any, dtype: Any, n_copies: int, block: int, kept: dict[Any, Coupling]
+) -> Params:
     """Return the parameters of ``network`` as the kernels read them.
 
     Parameters
@@ -27,12 +29,19 @@ def kernel_params(network: Any, dtype: Any, n_copies: int, block: int) -> Params
         Copies side by side.
     block : int
         Oscillators per member of the stack when there is no coupling, 0 for all.
+    kept : dict
+        Holds the coupling as last laid out, which can take longer than a run.
 
     Returns
     -------
     KuramotoParams or LoheParams
     """
-    coupling = _coupling(network.coupling, network.lag, dtype, n_copies)
+    key = dtype, n_copies > 1
+    coupling = kept.get(key)
+    if coupling is None:
+        coupling = _coupling(network.coupling, network.lag, dtype, n_copies)
+        kept.clear()
+        kept[key] = coupling
     n, d = network.field.shape
     width = block or n
     n_blocks = -(-n // width)
