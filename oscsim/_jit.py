@@ -13,6 +13,9 @@ F = TypeVar("F", bound=Callable[..., object])
 # Everything but nnan and ninf: those would delete the checks for NaN and inf.
 FASTMATH = frozenset({"contract", "nsz", "arcp", "reassoc"})
 
+# For an overload that only calls another function: no call of its own.
+FORWARDED = {"forceinline": True}
+
 
 def _source_digest() -> str:
     digest = hashlib.sha256(numba.__version__.encode())
@@ -75,16 +78,18 @@ def kernel(
     parallel : bool
         Whether ``prange`` loops use threads; only for independent rows.
     inlined : bool
-        Whether every caller takes in the body, whatever its length: for a function
-        of numbers, as a loop that calls it could not use vectors.
+        Whether callers contain a copy. An array is passed as eight words, which
+        costs more than a loop over one small network; and a loop that calls a
+        function of numbers cannot use vectors.
     """
-    options = {"_nrt": allocates, "parallel": parallel, "forceinline": inlined}
     if fn is None:
-        return lambda given: _compile(given, reassociate, options)
-    return _compile(fn, reassociate, options)
+        return lambda given: _compile(given, reassociate, allocates, parallel, inlined)
+    return _compile(fn, reassociate, allocates, parallel, inlined)
 
 
-def _compile(fn: F, reassociate: bool, given: dict[str, Any]) -> F:
+def _compile(
+    fn: F, reassociate: bool, allocates: bool, parallel: bool, inlined: bool
+) -> F:
     flags = set(FASTMATH) if reassociate else set(FASTMATH) - {"reassoc"}
     config: Any = numba.config
     previous, config.CACHE_DIR = config.CACHE_DIR, _CACHE_DIR
@@ -94,7 +99,9 @@ def _compile(fn: F, reassociate: bool, given: dict[str, Any]) -> F:
             "nogil": True,
             "cache": True,
             "fastmath": flags,
-            **given,
+            "parallel": parallel,
+            "_nrt": allocates,
+            "forceinline": inlined,
         }
         jitted = numba.njit(**options)(fn)
     finally:

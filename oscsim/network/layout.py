@@ -7,7 +7,7 @@ from scipy import sparse
 
 from oscsim.physics.aligned import aligned
 from oscsim.physics.coupling import Coupling, Free, Uniform
-from oscsim.physics.dense import Dense, DenseEnsemble
+from oscsim.physics.dense import Dense, DenseEnsemble, in_tiles
 from oscsim.physics.field import Params
 from oscsim.physics.kuramoto import KuramotoParams
 from oscsim.physics.lohe import LoheParams
@@ -15,7 +15,9 @@ from oscsim.physics.sparse import ROWS, Sparse
 from oscsim.typing import FloatArray
 
 
-def kernel_params(network: Any, dtype: Any, n_copies: int, block: int) -> Params:
+def kernel_params(
+    network: Any, dtype: Any, n_copies: int, block: int, kept: dict[Any, Coupling]
+) -> Params:
     """Return the parameters of ``network`` as the kernels read them.
 
     Parameters
@@ -28,12 +30,19 @@ def kernel_params(network: Any, dtype: Any, n_copies: int, block: int) -> Params
         Copies side by side.
     block : int
         Oscillators per member of the stack when there is no coupling, 0 for all.
+    kept : dict
+        Holds the coupling as last laid out, which can take longer than a run.
 
     Returns
     -------
     KuramotoParams or LoheParams
     """
-    coupling = _coupling(network.coupling, network.lag, dtype, n_copies)
+    key = dtype, n_copies > 1
+    coupling = kept.get(key)
+    if coupling is None:
+        coupling = _coupling(network.coupling, network.lag, dtype, n_copies)
+        kept.clear()
+        kept[key] = coupling
     n, d = network.field.shape
     width = block or n
     n_blocks = -(-n // width)
@@ -41,6 +50,8 @@ def kernel_params(network: Any, dtype: Any, n_copies: int, block: int) -> Params
     n_rows = n_total if isinstance(network.lag, float) else 2 * n_total
     if isinstance(coupling, Sparse):
         n_rows = coupling.rows.size
+    if isinstance(coupling, Dense):
+        n_rows = coupling.weights.shape[1] * coupling.weights.shape[3]
     mean = np.zeros((d + max(d, 3), 0 if isinstance(coupling, Free) else n_rows), dtype)
 
     def stack(values: FloatArray) -> FloatArray:
@@ -86,8 +97,7 @@ def _coupling(weights: Any, lag: Any, dtype: Any, n_copies: int) -> Coupling:
         weights = np.concatenate([weights * np.cos(lag), weights * np.sin(lag)], -2)
     if n_copies > 1:
         return DenseEnsemble(aligned(weights, dtype))
-    turned = aligned(np.swapaxes(weights, -1, -2), dtype)
-    return Dense(turned if turned.ndim == 3 else turned[None])
+    return in_tiles(weights, dtype)
 
 
 def slices(weights: Any, dtype: Any) -> Sparse:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 from numba import types
 from numba.extending import overload
 
+from oscsim._jit import FORWARDED
 from oscsim.physics import kuramoto, lohe
 from oscsim.physics.kuramoto import KuramotoParams
 from oscsim.physics.lohe import LoheParams
@@ -170,25 +171,25 @@ def _chosen(params: Any) -> Any:
 
 # Unannotated on purpose: numba demands that the signature of an overload and of
 # its implementation be identical, annotations included.
-@overload(member)
+@overload(member, jit_options=FORWARDED)
 def _member_in_kernels(params, k, scratch, mean):  # type: ignore[no-untyped-def]
     chosen = _chosen(params).member
     return lambda params, k, scratch, mean: chosen(params, k, scratch, mean)  # noqa: PLW0108
 
 
-@overload(drift)
+@overload(drift, jit_options=FORWARDED)
 def _drift_in_kernels(t, y, params, out):  # type: ignore[no-untyped-def]
     chosen = _chosen(params).drift
     return lambda t, y, params, out: chosen(t, y, params, out)  # noqa: PLW0108
 
 
-@overload(diffuse)
+@overload(diffuse, jit_options=FORWARDED)
 def _diffuse_in_kernels(y, params, noise, out):  # type: ignore[no-untyped-def]
     chosen = _chosen(params).diffuse
     return lambda y, params, noise, out: chosen(y, params, noise, out)  # noqa: PLW0108
 
 
-@overload(advance)
+@overload(advance, jit_options=FORWARDED)
 def _advance_in_kernels(  # type: ignore[no-untyped-def]
     y, params, dt, drifted, diffused
 ):
@@ -198,13 +199,13 @@ def _advance_in_kernels(  # type: ignore[no-untyped-def]
     )
 
 
-@overload(move)
+@overload(move, jit_options=FORWARDED)
 def _move_in_kernels(y, params, step):  # type: ignore[no-untyped-def]
     chosen = _chosen(params).move
     return lambda y, params, step: chosen(y, params, step)  # noqa: PLW0108
 
 
-@overload(order)
+@overload(order, jit_options=FORWARDED)
 def _order_in_kernels(y, params, first, n):  # type: ignore[no-untyped-def]
     chosen = _chosen(params).order
     return lambda y, params, first, n: chosen(y, params, first, n)  # noqa: PLW0108

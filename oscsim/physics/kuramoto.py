@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from numba.extending import overload
 
-from oscsim._jit import kernel
+from oscsim._jit import FORWARDED, kernel
 from oscsim.physics.coupling import Coupling, Uniform, acting, couple, coupling_member
 from oscsim.physics.sincos import sincos
 from oscsim.typing import FloatArray
@@ -61,7 +61,7 @@ def kuramoto_member(
     )
 
 
-@kernel(allocates=False)
+@kernel(allocates=False, inlined=True)
 def kuramoto_drift(
     t: float, theta: FloatArray, params: KuramotoParams, out: FloatArray
 ) -> None:
@@ -142,7 +142,7 @@ def _turn(
     (_turn_by_all if is_uniform else _turn_by_each)(params, shown, c, s, out)
 
 
-@overload(_turn)
+@overload(_turn, jit_options=FORWARDED)
 def _turn_in_kernels(coupling, params, shown, c, s, out):  # type: ignore[no-untyped-def]
     is_uniform = coupling.instance_class is Uniform
     chosen: Any = _turn_by_all if is_uniform else _turn_by_each

@@ -7,7 +7,7 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from oscsim._jit import kernel
+from oscsim._jit import FORWARDED, kernel
 from oscsim.typing import FloatArray
 
 # Beyond these the products of the reduction are no longer exact.
@@ -138,7 +138,7 @@ def sincos(theta: FloatArray, s: FloatArray, c: FloatArray) -> None:
     (_sincos32 if theta.dtype == np.float32 else _sincos64)(theta, s, c)
 
 
-@overload(sincos)
+@overload(sincos, jit_options=FORWARDED)
 def _sincos_in_kernels(theta, s, c):  # type: ignore[no-untyped-def]
     chosen = _sincos32 if theta.dtype == types.float32 else _sincos64
     return lambda theta, s, c: chosen(theta, s, c)  # noqa: PLW0108

@@ -169,7 +169,7 @@ def _in_pieces(
                 done += n_steps
                 spent = max(time.perf_counter() - began, 1e-9)
                 choice.learn(spent / n_steps)
-                n_steps = max(1, int(n_steps * min(4.0, _PIECE_S / spent)))
+                n_steps = max(1, int(n_steps * min(16.0, _PIECE_S / spent)))
                 if progress is not None:
                     progress(done, plan.n_steps)
         except KeyboardInterrupt:
