@@ -69,7 +69,10 @@ def kernel_params(
         return LoheParams(omega, field, coupling, np.zeros((1, n_total), dtype), mean)
     lag = network.lag if isinstance(network.lag, float) else 0.0
     omega = stack(network.omega) if network.omega.ndim == 1 else network.omega
-    shil = stack(network.shil) if network.shil.size else np.zeros((1, 2, 0), dtype)
+    nothing = np.zeros((1, 2, 0), dtype)
+    shil = stack(network.shil) if network.shil.size else nothing
+    if isinstance(coupling, Uniform) and not network.field.any():
+        field = nothing
     return KuramotoParams(
         aligned(omega, dtype),
         aligned(np.broadcast_to(field, (len(omega), *field.shape[1:])), dtype),

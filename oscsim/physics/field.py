@@ -25,7 +25,6 @@ class _Field(NamedTuple):
 
     member: Callable[..., Any]
     drift: Callable[..., None]
-    diffuse: Callable[..., None]
     advance: Callable[..., int]
     move: Callable[..., int]
     order: Callable[..., float]
@@ -35,7 +34,6 @@ _FIELDS: dict[type, _Field] = {
     KuramotoParams: _Field(
         kuramoto.kuramoto_member,
         kuramoto.kuramoto_drift,
-        kuramoto.kuramoto_diffuse,
         kuramoto.kuramoto_advance,
         kuramoto.kuramoto_map,
         kuramoto.kuramoto_order,
@@ -43,7 +41,6 @@ _FIELDS: dict[type, _Field] = {
     LoheParams: _Field(
         lohe.lohe_member,
         lohe.lohe_drift,
-        lohe.lohe_diffuse,
         lohe.lohe_advance,
         lohe.lohe_map,
         lohe.lohe_order,
@@ -82,23 +79,6 @@ def drift(t: float, y: FloatArray, params: Params, out: FloatArray) -> None:
         Overwritten.
     """
     _FIELDS[type(params)].drift(t, y, params, out)
-
-
-def diffuse(y: FloatArray, params: Params, noise: FloatArray, out: FloatArray) -> None:
-    """Write the part of an ambient noise increment that moves the state.
-
-    Parameters
-    ----------
-    y : FloatArray, shape (n_state,)
-        Flat state.
-    params : KuramotoParams or LoheParams
-        Of one network; selects the vector field.
-    noise : FloatArray, shape (n_state,)
-        sqrt(2 D) dB, component by component.
-    out : FloatArray, shape (n_state,)
-        Overwritten.
-    """
-    _FIELDS[type(params)].diffuse(y, params, noise, out)
 
 
 def advance(
@@ -181,12 +161,6 @@ def _member_in_kernels(params, k, scratch, mean):  # type: ignore[no-untyped-def
 def _drift_in_kernels(t, y, params, out):  # type: ignore[no-untyped-def]
     chosen = _chosen(params).drift
     return lambda t, y, params, out: chosen(t, y, params, out)  # noqa: PLW0108
-
-
-@overload(diffuse, jit_options=FORWARDED)
-def _diffuse_in_kernels(y, params, noise, out):  # type: ignore[no-untyped-def]
-    chosen = _chosen(params).diffuse
-    return lambda y, params, noise, out: chosen(y, params, noise, out)  # noqa: PLW0108
 
 
 @overload(advance, jit_options=FORWARDED)

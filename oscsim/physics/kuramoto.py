@@ -21,8 +21,9 @@ class KuramotoParams(NamedTuple):
     ----------
     omega : FloatArray, shape (n_members, n)
         Natural frequencies (rad/s).
-    field : FloatArray, shape (n_members, 2, n)
-        Drive of every oscillator (rad/s), zero for a free one.
+    field : FloatArray, shape (n_members, 2, n) or (n_members, 2, 0)
+        Drive of every oscillator (rad/s), zero for a free one; left out if the
+        weights are equal and no oscillator is driven.
     shil : FloatArray, shape (n_members, 2, n) or (n_members, 2, 0)
         Sub-harmonic injection I cos(psi), I sin(psi) (rad/s), if any.
     lag : FloatArray, shape (3,)
@@ -124,10 +125,15 @@ def _turn_by_all(
     for i in range(x.shape[0]):
         total_x += x[i]
         total_y += y[i]
-    for i in range(x.shape[0]):
-        g_x = field_x[i] + strength * (total_x - x[i])
-        g_y = field_y[i] + strength * (total_y - y[i])
-        out[i] = omega[i] + g_y * c[i] - g_x * s[i]
+    if field.shape[1] == 0:
+        for i in range(x.shape[0]):
+            g_x, g_y = strength * (total_x - x[i]), strength * (total_y - y[i])
+            out[i] = omega[i] + g_y * c[i] - g_x * s[i]
+    else:
+        for i in range(x.shape[0]):
+            g_x = field_x[i] + strength * (total_x - x[i])
+            g_y = field_y[i] + strength * (total_y - y[i])
+            out[i] = omega[i] + g_y * c[i] - g_x * s[i]
 
 
 def _turn(
@@ -150,15 +156,6 @@ def _turn_in_kernels(coupling, params, shown, c, s, out):  # type: ignore[no-unt
 
 
 @kernel(allocates=False)
-def kuramoto_diffuse(
-    theta: FloatArray, params: KuramotoParams, noise: FloatArray, out: FloatArray
-) -> None:
-    """Write the noise unchanged: it is additive on the torus."""
-    for i in range(theta.shape[0]):
-        out[i] = noise[i]
-
-
-@kernel(allocates=False)
 def kuramoto_advance(
     theta: FloatArray,
     params: KuramotoParams,
@@ -169,7 +166,8 @@ def kuramoto_advance(
     """Add one step in place; return the first oscillator that failed, or -1.
 
     A step fails where the drift, natural rotation aside, moves a phase by more
-    than half a turn: no method is stable there, though phases stay finite.
+    than half a turn: no method is stable there, though phases stay finite. All
+    phases that failed become NaN.
     """
     h = theta.dtype.type(dt)
     half_turn = theta.dtype.type(math.pi)
@@ -179,12 +177,13 @@ def kuramoto_advance(
         is_right = abs(drifted[i] - params.omega[i] * h) <= half_turn
         theta[i] += drifted[i] + diffused[i]
         n_bad += not (is_right and abs(theta[i]) < limit)
+    failed = -1
     if n_bad > 0:
-        for i in range(theta.shape[0]):
+        for i in range(theta.shape[0] - 1, -1, -1):
             is_right = abs(drifted[i] - params.omega[i] * h) <= half_turn
             if not (is_right and abs(theta[i]) < limit):
-                return i
-    return -1
+                theta[i], failed = math.nan, i
+    return failed
 
 
 @kernel(allocates=False)

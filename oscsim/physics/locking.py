@@ -1,6 +1,6 @@
 """What is measured on a path of oscillators: who turns together, and from when."""
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -9,6 +9,7 @@ from oscsim.physics.geometry import angle_between, wrap
 from oscsim.typing import FloatArray, IntArray
 
 
+@runtime_checkable
 class Path(Protocol):
     """Saved states of a simulation with their times."""
 
@@ -61,7 +62,9 @@ def effective_frequencies(path: Path, after: float = 0.0) -> FloatArray:
     return np.asarray((y[:, -1] - y[:, 0]) / (t[-1] - t[0]))
 
 
-def locked_clusters(frequencies: FloatArray, tolerance: float) -> IntArray:
+def locked_clusters(
+    frequencies: FloatArray | Path, tolerance: float, after: float = 0.0
+) -> IntArray:
     """Return which oscillators share an effective frequency.
 
     The members of a cluster differ by at most ``tolerance``. The largest set
@@ -70,11 +73,14 @@ def locked_clusters(frequencies: FloatArray, tolerance: float) -> IntArray:
 
     Parameters
     ----------
-    frequencies : FloatArray, shape (..., n)
-        Effective frequencies (rad/s), see :func:`effective_frequencies`.
+    frequencies : FloatArray, shape (..., n), or Trajectory
+        Effective frequencies (rad/s), see :func:`effective_frequencies`; or the
+        result of a simulation, whose frequencies are taken from ``after`` on.
     tolerance : float
         rad/s. Locked phases differ by less than a turn, so their frequencies over
         a time T agree to 2 pi / T, and far better once their differences rest.
+    after : float
+        Leave out what was saved before this time (s): the transient.
 
     Returns
     -------
@@ -88,6 +94,8 @@ def locked_clusters(frequencies: FloatArray, tolerance: float) -> IntArray:
         If a frequency is not finite, there is none, or ``tolerance`` is
         negative or not finite.
     """
+    if isinstance(frequencies, Path):
+        frequencies = effective_frequencies(frequencies, after)
     rates = np.asarray(frequencies, dtype=np.float64)
     if rates.ndim == 0 or rates.shape[-1] == 0 or not np.isfinite(rates).all():
         raise SpecError("frequencies must be finite numbers of shape (..., n), n >= 1")

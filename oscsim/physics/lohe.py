@@ -108,7 +108,7 @@ def lohe_advance(
     """
     for i in range(z.shape[0]):
         z[i] += drifted[i] + diffused[i]
-    return _retract(
+    return retract(
         z.reshape(params.field.shape),
         params.scratch[0],
         z.dtype.type(0.25),
@@ -121,7 +121,7 @@ def lohe_map(z: FloatArray, params: LoheParams, move: FloatArray) -> int:
     """Add a move of any size and divide by the length; return a failure, or -1."""
     for i in range(z.shape[0]):
         z[i] += move[i]
-    return _retract(
+    return retract(
         z.reshape(params.field.shape),
         params.scratch[0],
         z.dtype.type(1e-30),
@@ -130,8 +130,11 @@ def lohe_map(z: FloatArray, params: LoheParams, move: FloatArray) -> int:
 
 
 @kernel(allocates=False)
-def _retract(z: FloatArray, square: FloatArray, least: Any, most: Any) -> int:
-    """Divide by the lengths; return the first whose square is out of bounds, or -1."""
+def retract(z: FloatArray, square: FloatArray, least: Any, most: Any) -> int:
+    """Divide by the lengths; return the first whose square is out of bounds, or -1.
+
+    All that are out of bounds become NaN.
+    """
     d, n = z.shape
     one = z.dtype.type(1.0)
     for i in range(n):
@@ -143,7 +146,7 @@ def _retract(z: FloatArray, square: FloatArray, least: Any, most: Any) -> int:
     for i in range(n):
         n_bad += not (least <= square[i] <= most)
     if n_bad > 0:
-        failed = _first_outside(square, least, most)
+        failed = _mark_outside(square, least, most)
     for i in range(n):
         square[i] = one / math.sqrt(square[i])
     for a in range(d):
@@ -153,11 +156,13 @@ def _retract(z: FloatArray, square: FloatArray, least: Any, most: Any) -> int:
 
 
 @kernel(allocates=False)
-def _first_outside(values: FloatArray, least: float, most: float) -> int:
-    for i in range(values.shape[0]):
+def _mark_outside(values: FloatArray, least: float, most: float) -> int:
+    """Make what is out of bounds NaN; return the first of it."""
+    failed = -1
+    for i in range(values.shape[0] - 1, -1, -1):
         if not least <= values[i] <= most:
-            return i
-    return -1
+            values[i], failed = math.nan, i
+    return failed
 
 
 @kernel(allocates=False)

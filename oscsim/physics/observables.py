@@ -77,7 +77,7 @@ def order_parameter(
 
 
 def local_order_parameter(
-    state: FloatArray | States, weights: Weights, geometry: str | None = None
+    state: FloatArray | States, weights: Weights | float, geometry: str | None = None
 ) -> FloatArray:
     """Return how well the neighbours of every oscillator agree, in [0, 1].
 
@@ -88,8 +88,9 @@ def local_order_parameter(
     ----------
     state : FloatArray, shape (..., n) or (..., n, d), or Trajectory
         Phases (rad), or unit vectors; or the result of a simulation.
-    weights : FloatArray or SciPy sparse, shape (n, n)
-        ``weights[i, j]`` is the influence of j on i; the diagonal is ignored.
+    weights : FloatArray or SciPy sparse, shape (n, n), or float
+        ``weights[i, j]`` is the influence of j on i; the diagonal is ignored. A
+        number means all-to-all, whatever its size.
     geometry : {"torus", "sphere"}, optional
         Which of the two an array is, ``"torus"`` by default.
 
@@ -109,9 +110,17 @@ def local_order_parameter(
        absolute values in the normalisation.
     """
     z = unit_vectors(state, geometry)
-    without_self = _without_diagonal(weights, z.shape[-2])
-    total = np.asarray(abs(without_self).sum(axis=1)).ravel()
-    field = np.linalg.norm(_times(without_self, z), axis=-1)
+    if np.ndim(weights) == 0 and not issparse(weights):
+        size = abs(float(weights))
+        if not size < np.inf:
+            raise SpecError(f"weights must be finite, got {weights}")
+        total = np.full(z.shape[-2], size * (z.shape[-2] - 1))
+        pull = size * (z.sum(axis=-2, keepdims=True) - z)
+    else:
+        without_self = _without_diagonal(weights, z.shape[-2])
+        total = np.asarray(abs(without_self).sum(axis=1)).ravel()
+        pull = _times(without_self, z)
+    field = np.linalg.norm(pull, axis=-1)
     with np.errstate(invalid="ignore"):
         return np.asarray(np.minimum(field / np.where(total > 0, total, np.nan), 1.0))
 

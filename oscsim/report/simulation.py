@@ -43,7 +43,8 @@ def summarise(network: Network, run: Trajectory) -> dict[str, Any]:
     -------
     dict
         Order parameters and frequencies (rad/s) over the second half of the
-        saved times; None where a number is not defined.
+        saved times, observed frequencies over all; None where a number is not
+        defined.
     """
     half = float(run.t[-1]) / 2
     times, r = order_over_time(run)
@@ -79,7 +80,12 @@ def _spread(values: Any) -> dict[str, float | None]:
 
 
 def _locking(run: Trajectory, half: float) -> dict[str, Any] | None:
-    """Return the largest cluster and the frequencies of the first trajectory."""
+    """Return the largest cluster and the frequencies of the first trajectory.
+
+    Frequencies that were observed are those of the whole run.
+    """
+    if run.frequency.size:
+        half = 0.0
     has_phase = run.geometry == "torus" or run.y.shape[-1] == 2
     if not has_phase or np.count_nonzero(run.t >= half) < 2:
         return None
@@ -108,13 +114,16 @@ def _defined(value: Any) -> float | None:
 
 def figures_of(network: Network, run: Trajectory) -> dict[str, Figure]:
     """Return the figures that a simulation has, by name."""
-    if run.t_observed.size > 1:
-        return {"order": order_parameter_figure(run)}
+    is_turning = network.omega.ndim == 1 and np.ptp(network.omega) > 0
+    omega = network.omega if is_turning else None
+    if run.t_observed.size > 1 or run.frequency.size:
+        found = {"order": order_parameter_figure(run)} if run.t_observed.size else {}
+        if run.frequency.size and omega is not None and _locking(run, 0.0) is not None:
+            found["locking"] = locking_figure(run, omega, after=0.0)
+        return found
     if run.t.size < 2:
         return {}
     half = float(run.t[-1]) / 2
-    is_turning = network.omega.ndim == 1 and np.ptp(network.omega) > 0
-    omega = network.omega if is_turning else None
     has_direction = bool(network.shil.any() or network.field.any())
     raster = phase_raster_figure(run, sort_by=omega, relative=not has_direction)
     found = {"raster": raster, "order": order_parameter_figure(run)}
@@ -145,9 +154,8 @@ def write_simulation(
     Returns
     -------
     list of Path
-        ``trajectory.npz`` (t, y, status, t_observed,
-        r_observed and the summary as JSON), ``net.toml``
-        and the figures.
+        ``trajectory.npz`` (t, y, status, t_observed, r_observed, frequency and
+        the summary as JSON), ``net.toml`` and the figures.
 
     Raises
     ------
@@ -163,6 +171,7 @@ def write_simulation(
         status=run.status,
         t_observed=run.t_observed,
         r_observed=run.r_observed,
+        frequency=run.frequency,
         summary=np.array(json.dumps(summary)),
     )
     files = {"trajectory.npz": out.getvalue(), "net.toml": source}

@@ -12,6 +12,8 @@ from oscsim.errors import SpecError
 from oscsim.network.spec import Network
 from oscsim.solve.frequencies import Distribution, natural_frequencies
 from oscsim.solve.graphs import Graph
+from oscsim.solve.plan import ADAPTIVE
+from oscsim.solve.simulate import Observable
 from oscsim.typing import FloatArray
 
 SAVES = 400
@@ -117,7 +119,7 @@ class Times(_Table):
     dt: Positive | None = None
     method: str = "rk4"
     save_every: Count | None = None
-    observe: Literal["order_parameter"] | None = None
+    observe: Observable | list[Observable] | None = None
     n_trajectories: Count = 1
     seed: Word = 0
     dtype: Literal["float64", "float32"] = "float64"
@@ -153,7 +155,7 @@ class NetworkFile(_Table):
             given["seed"] = seed
         if "start" in given:
             given["start"] = np.array(given["start"])
-        if self.simulate.dt is None and self.simulate.method == "adaptive":
+        if self.simulate.dt is None and self.simulate.method in ADAPTIVE:
             given["dt"] = self.simulate.t1 / SAVES
         if "save_every" not in given and "dt" in given:
             given["save_every"] = max(1, round(given["t1"] / given["dt"]) // SAVES)

@@ -31,6 +31,31 @@ _TWO_PI = 2.0 * math.pi
 
 
 @kernel(allocates=False, inlined=True)
+def _round(
+    c0: np.uint64,
+    c1: np.uint64,
+    c2: np.uint64,
+    c3: np.uint64,
+    k0: np.uint64,
+    k1: np.uint64,
+) -> tuple[np.uint64, np.uint64, np.uint64, np.uint64]:
+    """Return the counter after a round of Philox4x32 (Salmon et al. 2011, 3.3).
+
+    The words of 32 bits are in 64 bits whose upper halves may hold anything.
+    """
+    p0 = (c0 & _MASK) * _M0
+    p1 = (c2 & _MASK) * _M1
+    return (p1 >> _HALF) ^ c1 ^ k0, p1, (p0 >> _HALF) ^ c3 ^ k1, p0
+
+
+@kernel(allocates=False, inlined=True)
+def _joined(
+    c0: np.uint64, c1: np.uint64, c2: np.uint64, c3: np.uint64
+) -> tuple[np.uint64, np.uint64]:
+    return (c0 << _HALF) | (c1 & _MASK), (c2 << _HALF) | (c3 & _MASK)
+
+
+@kernel(allocates=False, inlined=True)
 def _philox(
     k0: np.uint64,
     k1: np.uint64,
@@ -39,21 +64,12 @@ def _philox(
     c2: np.uint64,
     c3: np.uint64,
 ) -> tuple[np.uint64, np.uint64]:
-    """Return one Philox4x32-10 block as two 64-bit words.
-
-    Ten rounds as in Salmon et al. (2011), section 3.3, on 32-bit words in 64 bits
-    whose upper halves may hold anything.
-    """
+    """Return one Philox4x32-10 block as two 64-bit words."""
     for _ in range(10):
-        p0 = (c0 & _MASK) * _M0
-        p1 = (c2 & _MASK) * _M1
-        c0 = (p1 >> _HALF) ^ c1 ^ k0
-        c1 = p1
-        c2 = (p0 >> _HALF) ^ c3 ^ k1
-        c3 = p0
+        c0, c1, c2, c3 = _round(c0, c1, c2, c3, k0, k1)
         k0 = k0 + _W0
         k1 = k1 + _W1
-    return (c0 << _HALF) | (c1 & _MASK), (c2 << _HALF) | (c3 & _MASK)
+    return _joined(c0, c1, c2, c3)
 
 
 @kernel(allocates=False, inlined=True)
@@ -97,13 +113,26 @@ def uniform_row(
 ) -> None:
     """Write the same at one step and the counters first, first + 1 and so on.
 
-    A good part of the first two rounds is then common to all lanes.
+    A good part of the first two rounds is then common to all lanes. Two halves are
+    worked on in turn, as every operation of a round waits for the last one.
     """
-    k0, k1, c0, c1 = words[0], words[1], words[2], words[3]
-    c2, start = np.uint64(step), np.uint64(first)
-    for lane in range(u.shape[0]):
-        high, low = _philox(k0, k1, c0, c1, c2, start + np.uint64(lane))
-        u[lane], v[lane] = _fraction(high), _fraction(low)
+    n = u.shape[0] // 2
+    early_u, late_u, early_v, late_v = u[:n], u[n:], v[:n], v[n:]
+    key0, key1, w0, w1 = words[0], words[1], words[2], words[3]
+    w2, start, half = np.uint64(step), np.uint64(first), np.uint64(n)
+    for lane in range(n):
+        k0, k1 = key0, key1
+        a0, a1, a2, a3 = w0, w1, w2, start + np.uint64(lane)
+        b0, b1, b2, b3 = w0, w1, w2, a3 + half
+        for _ in range(10):
+            a0, a1, a2, a3 = _round(a0, a1, a2, a3, k0, k1)
+            b0, b1, b2, b3 = _round(b0, b1, b2, b3, k0, k1)
+            k0 = k0 + _W0
+            k1 = k1 + _W1
+        high, low = _joined(a0, a1, a2, a3)
+        early_u[lane], early_v[lane] = _fraction(high), _fraction(low)
+        high, low = _joined(b0, b1, b2, b3)
+        late_u[lane], late_v[lane] = _fraction(high), _fraction(low)
 
 
 @kernel(allocates=False, inlined=True)

@@ -17,6 +17,9 @@ from oscsim.solve.stream import stream_words
 from oscsim.typing import FloatArray, IntArray
 
 START_STAGE, NOISE_STAGE = 1, 2
+ADAPTIVE = ("adaptive", "rk45")
+METHOD_NAMES = (*METHODS, *ADAPTIVE)
+OBSERVABLES = ("order_parameter", "effective_frequency")
 
 # Where the stability regions meet the negative real axis.
 _REACH = {"rk4": 2.78, "heun": 2.0, "euler-maruyama": 2.0}
@@ -300,6 +303,3 @@ def noise_words(seed: int, n_runs: int) -> IntArray:
     words = np.tile(stream_words(Stream(seed, NOISE_STAGE)), (n_runs, 1))
     words[:, 3] = np.arange(n_runs)
     return words
-
-
-METHOD_NAMES = (*METHODS, "adaptive")

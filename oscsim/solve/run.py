@@ -19,6 +19,7 @@ from oscsim.physics.dense import Dense, DenseEnsemble, DenseThreaded
 from oscsim.physics.field import Params
 from oscsim.physics.sparse import Sparse, SparseThreaded
 from oscsim.solve.plan import Plan, noise_words
+from oscsim.solve.sphere_noise import kick_deviation
 from oscsim.solve.steppers import METHODS, integrate
 from oscsim.typing import FloatArray, IntArray
 
@@ -101,7 +102,7 @@ def run(
     if plan.is_observing:
         observed[:, 0] = _order(start, network.geometry)
     status = np.full((len(layout.tasks), layout.n_copies, 2), -1)
-    deviation = _deviation(layout, plan, n)
+    deviation = _deviation(layout, plan, n, network.field.shape[1])
     words = noise_words(plan.seed, n_runs)
 
     def piece(first: int, last: int, start_step: int, n_steps: int) -> None:
@@ -268,12 +269,12 @@ def _states(layout: _Layout, start: FloatArray, plan: Plan) -> FloatArray:
     return aligned(inner, plan.dtype).reshape(n_tasks, d * copies * width)
 
 
-def _deviation(layout: _Layout, plan: Plan, n: int) -> FloatArray:
+def _deviation(layout: _Layout, plan: Plan, n: int, d: int) -> FloatArray:
     if not plan.diffusion.size:
         return np.zeros((1, 0))
     n_blocks = -(-n // layout.width)
     filled = np.zeros(n_blocks * layout.width)
-    filled[:n] = np.sqrt(2.0 * plan.diffusion * plan.dt)
+    filled[:n] = kick_deviation(plan.diffusion, plan.dt, d)
     return aligned(filled.reshape(n_blocks, layout.width), np.float64)
 
 

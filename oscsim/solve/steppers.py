@@ -1,11 +1,15 @@
 """Fixed-step methods, generic in the vector field."""
 
 import numpy as np
+from numba.extending import overload
 
 from oscsim._jit import kernel
 from oscsim.physics.aligned import aligned_zeros
-from oscsim.physics.field import Params, advance, diffuse, drift, member, move, order
+from oscsim.physics.field import Params, advance, drift, member, move
+from oscsim.physics.lohe import LoheParams
 from oscsim.solve.philox import LANES, normal_lanes, uniform_lanes, uniform_row
+from oscsim.solve.record import note_failures, record
+from oscsim.solve.sphere_noise import sphere_step
 from oscsim.typing import FloatArray, IntArray
 
 METHODS = {"rk4": 0, "heun": 1, "euler-maruyama": 2, "map": 3}
@@ -24,41 +28,25 @@ def increments(
     is_noisy: bool,
     work: FloatArray,
 ) -> None:
-    """Write drift and noise increments of one step into work[0] and work[1].
+    """Write the drift increment of one step into work[0].
 
-    The noise increment sqrt(2 D) dB is in work[5]. Classical Runge-Kutta has
-    four stages; stochastic Heun averages both ends of the step, which makes its
-    limit the Stratonovich solution (Rumelin 1982; Kloeden & Platen 1992, section
-    8.2); Euler-Maruyama and the map have one. On the sphere the tangent noise of
-    Euler-Maruyama is Ito, and going back to the sphere supplies the drift
-    -(d-1) D z that turns it into the Brownian motion of the other methods.
+    The noise increment sqrt(2 D) dB of phases is in work[5] and the same wherever
+    they are; noise on the sphere is left to ``sphere_step``. Classical Runge-Kutta
+    has four stages; stochastic Heun averages the drift of both ends of the step
+    (Kloeden & Platen 1992, section 15.1); Euler-Maruyama and the map have one.
     """
-    drifted, diffused, k, g, stage, noise = (
-        work[0],
-        work[1],
-        work[2],
-        work[3],
-        work[4],
-        work[5],
-    )
+    drifted, k, stage, noise = work[0], work[2], work[4], work[5]
     n_stages = 4 if method == _RK4 else 2 if method == _HEUN else 1
     for q in range(n_stages):
         at = t if q == 0 else t + (dt if q == n_stages - 1 else 0.5 * dt)
-        x = y if q == 0 else stage
         rate = drifted if q == 0 else k
-        drift(at, x, params, rate)
-        if is_noisy:
-            diffuse(x, params, noise, diffused if q == 0 else g)
+        drift(at, y if q == 0 else stage, params, rate)
         weight, reach = _tableau(method, q, dt)
         is_last = q == n_stages - 1
         _add_stage(q == 0, is_last, weight, reach, y, rate, drifted, stage)
         if is_noisy and not is_last:
             for i in range(y.shape[0]):
-                stage[i] += diffused[i]
-    if is_noisy and n_stages == 2:
-        half = y.dtype.type(0.5)
-        for i in range(y.shape[0]):
-            diffused[i] = half * (diffused[i] + g[i])
+                stage[i] += noise[i]
 
 
 @kernel(allocates=False)
@@ -167,43 +155,27 @@ def _fill_circle(
         b, scratch = lanes[3, :n_used], lanes[4, :n_used]
         uniform_row(words, step, start // 2, u, v)
         normal_lanes(u, v, a, b, scratch)
-        for half in range(2 * n_groups):
-            at = start + half * LANES
-            low, high = max(at, first), min(at + LANES, last)
-            values = (a if half % 2 == 0 else b)[half // 2 * LANES + low - at :]
-            row, spread = out[low - first :], deviation[low - first :]
-            for i in range(high - low):
-                row[i] = spread[i] * values[i]
+        for lane in range(0, n_used, LANES):
+            at = start + 2 * lane - first
+            if at >= 0 and at + group <= out.shape[0]:
+                row, spread = out[at:], deviation[at:]
+                for i in range(LANES):
+                    row[i] = spread[i] * a[lane + i]
+                    row[LANES + i] = spread[LANES + i] * b[lane + i]
+            else:
+                _scale_part(a[lane:], at, deviation, out)
+                _scale_part(b[lane:], at + LANES, deviation, out)
 
 
 @kernel(allocates=False)
-def save(
-    y: FloatArray,
-    n_copies: int,
-    trajectory: int,
-    oscillator: int,
-    row: int,
-    saved: FloatArray,
+def _scale_part(
+    values: FloatArray, at: int, deviation: FloatArray, out: FloatArray
 ) -> None:
-    """Copy a state into ``saved`` (n_trajectories, n_saved, n, d), fillers left out."""
-    d = saved.shape[3]
-    width = y.shape[0] // (d * n_copies)
-    n = min(width, saved.shape[2] - oscillator)
-    for m in range(min(n_copies, saved.shape[0] - trajectory)):
-        for a in range(d):
-            first = (a * n_copies + m) * width
-            for i in range(n):
-                saved[trajectory + m, row, oscillator + i, a] = y[first + i]
-
-
-@kernel(allocates=False)
-def _park(y: FloatArray, n_copies: int, m: int, d: int) -> None:
-    """Put a failed copy on a point where it cannot fail again soon."""
-    width = y.shape[0] // (d * n_copies)
-    for a in range(d):
-        first = (a * n_copies + m) * width
-        for i in range(first, first + width):
-            y[i] = 1.0 if d > 1 and a == 0 else 0.0
+    """Write those of 64 numbers beginning at ``at`` that have a place in ``out``."""
+    low, high = max(at, 0), min(at + LANES, out.shape[0])
+    row, spread, part = out[low:], deviation[low:], values[low - at :]
+    for i in range(high - low):
+        row[i] = spread[i] * part[i]
 
 
 @kernel(allocates=False)
@@ -234,29 +206,6 @@ def _draw(
             row = noise[(a * n_copies + m) * width :]
             for i in range(width):
                 row[i] = ambient[a, i]
-
-
-@kernel(allocates=False)
-def _record(
-    y: FloatArray,
-    params: Params,
-    n_copies: int,
-    trajectory: int,
-    oscillator: int,
-    row: int,
-    is_end: bool,
-    saved: FloatArray,
-    observed: FloatArray,
-) -> None:
-    """Save the state, or its order parameter and at the end the state."""
-    if observed.shape[1] == 0:
-        save(y, n_copies, trajectory, oscillator, row, saved)
-        return
-    width = y.shape[0] // (saved.shape[3] * n_copies)
-    for m in range(min(n_copies, saved.shape[0] - trajectory)):
-        observed[trajectory + m, row] = order(y, params, m * width, width)
-    if is_end:
-        save(y, n_copies, trajectory, oscillator, 1, saved)
 
 
 @kernel
@@ -318,20 +267,15 @@ def integrate(
                     n_copies,
                     work[5],
                 )
-            increments(method, step * dt, state, own, dt, is_noisy, work)
-            failed = _finish(method, state, own, dt, work)
+            failed = take_step(method, step * dt, state, own, dt, is_noisy, work)
+            done = step + 1
             if failed >= 0:
-                m = failed // width
-                if status[k, m, 0] < 0:
-                    status[k, m, 0] = step + 1
-                    status[k, m, 1] = oscillator + failed % width
+                note_failures(state, n_copies, d, oscillator, done, status[k])
                 if n_copies == 1:
                     break
-                _park(state, n_copies, m, d)
-            done = step + 1
             if done % save_every == 0 or done == last_step:
                 row = (done + save_every - 1) // save_every
-                _record(
+                record(
                     state,
                     own,
                     n_copies,
@@ -344,11 +288,71 @@ def integrate(
                 )
 
 
-@kernel(allocates=False)
-def _finish(
-    method: int, y: FloatArray, params: Params, dt: float, work: FloatArray
+def take_step(
+    method: int,
+    t: float,
+    y: FloatArray,
+    params: Params,
+    dt: float,
+    is_noisy: bool,
+    work: FloatArray,
 ) -> int:
-    """Add the increments to the state; return a failed oscillator, or -1."""
+    """Advance a state by one step in place, chosen by the type of its parameters.
+
+    Parameters
+    ----------
+    method : int
+        One of ``METHODS``.
+    t : float
+        Time (s) at its start.
+    y : FloatArray, shape (n_state,)
+        Flat state.
+    params : KuramotoParams or LoheParams
+        Of one network.
+    dt : float
+        Step (s).
+    is_noisy : bool
+        Whether the noise increment sqrt(2 D) dB is in work[5].
+    work : FloatArray, shape (N_WORK, n_state)
+        Room.
+
+    Returns
+    -------
+    int
+        First oscillator that failed, or -1; all that failed are NaN.
+    """
+    if is_noisy and isinstance(params, LoheParams):
+        return sphere_step(method == _HEUN, t, y, params, dt, work)
+    return _step_flat(method, t, y, params, dt, is_noisy, work)
+
+
+@overload(take_step)
+def _take_step_in_kernels(  # type: ignore[no-untyped-def]
+    method, t, y, params, dt, is_noisy, work
+):
+    if params.instance_class is LoheParams:
+        return lambda method, t, y, params, dt, is_noisy, work: (
+            sphere_step(method == _HEUN, t, y, params, dt, work)
+            if is_noisy
+            else _step_flat(method, t, y, params, dt, False, work)
+        )
+    return lambda method, t, y, params, dt, is_noisy, work: _step_flat(  # noqa: PLW0108
+        method, t, y, params, dt, is_noisy, work
+    )
+
+
+@kernel(allocates=False)
+def _step_flat(
+    method: int,
+    t: float,
+    y: FloatArray,
+    params: Params,
+    dt: float,
+    is_noisy: bool,
+    work: FloatArray,
+) -> int:
+    """Add the increments of a step; on the sphere only where there is no noise."""
+    increments(method, t, y, params, dt, is_noisy, work)
     if method == _MAP:
         return move(y, params, work[0])
-    return advance(y, params, dt, work[0], work[1])
+    return advance(y, params, dt, work[0], work[5])

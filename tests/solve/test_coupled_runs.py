@@ -124,44 +124,37 @@ def test_energy_never_rises_and_the_mean_frequency_stays():
     assert (run.y[0, -1] - run.y[0, 0]).mean() / 10 == pytest.approx(omega.mean())
 
 
-@pytest.mark.parametrize(("d", "ratio", "r"), [(2, 4, 0.83146), (3, 6, 0.78889)])
+@pytest.mark.parametrize(
+    ("d", "ratio", "r"), [(2, 4, 0.83146), (3, 6, 0.78889), (8, 16, 0.73705)]
+)
 def test_noisy_crowd_on_the_sphere(d, ratio, r):
-    """r = A_d(K r / D) for identical oscillators, n = 3000.
+    """r = A_d(K r / D) for identical oscillators, n = 3000; K_c = d D.
 
-    The bias of the step is about .1 dt here (.9 dt for Heun), that of n O(1/n).
+    The mean over time is known to about .001, the bias of n is O(1/n), that of
+    the step below .002. Half the coupling or a step that diffuses 10 % too much
+    must be seen.
     """
-    assert float(alignment(d, ratio * r)) == pytest.approx(r, abs=1e-4)
-    net = Network.lohe("all-to-all", d=d, n=3000, coupling=ratio, diffusion=1.0)
-    start = np.zeros((3000, d))
-    start[:, 0] = 1.0
-    run = simulate(
-        net,
-        t1=10,
-        dt=0.01,
-        method="euler-maruyama",
-        start=start,
-        save_every=10,
-        observe="order_parameter",
-        seed=1,
-    )
-    mean = run.r_observed[0, 40:].mean()
-    assert mean == pytest.approx(r, abs=0.006)
-    assert mean != pytest.approx(float(alignment(d, ratio * r / 2)), abs=0.02)
+    assert float(alignment(d, ratio * r)) == pytest.approx(r, abs=2e-5)
+    dt = 0.16 / ratio
 
+    def mean(noise):
+        net = Network.lohe("all-to-all", d=d, n=3000, coupling=ratio, diffusion=noise)
+        start = np.eye(d)[np.zeros(3000, int)]
+        run = simulate(
+            net,
+            t1=250 * dt,
+            dt=dt,
+            method="heun",
+            start=start,
+            save_every=2,
+            observe="order_parameter",
+            seed=1,
+        )
+        return run.r_observed[0, 25:].mean()
 
-@pytest.mark.slow
-def test_onset_of_synchrony_of_lorentzian_frequencies():
-    """K = 4 gamma gives r = sqrt(1 - K_c/K) = .7071, K_c = 2 gamma; K = gamma none."""
-    n = 4000
-    omega = np.tan(np.pi * ((np.arange(n) + 0.5) / n - 0.5))
-    omega = omega[np.abs(omega) < 400]
-    for coupling, r in ((4.0, np.sqrt(0.5)), (1.0, 0.0)):
-        net = Network.kuramoto("all-to-all", omega=omega, coupling=coupling)
-        with pytest.warns(RuntimeWarning, match="rad per step"):
-            run = simulate(
-                net, t1=60, dt=0.01, save_every=20, observe="order_parameter"
-            )
-        assert run.r_observed[0, 150:].mean() == pytest.approx(r, abs=0.04)
+    assert abs(mean(1.0) - r) < 0.006
+    assert abs(mean(1.1) - r) > 0.012
+    assert mean(1.1 * ratio / d) < 0.2
 
 
 def network_of(kind):
@@ -259,10 +252,11 @@ def test_a_noisy_step_against_its_twin(d):
             rate = naive.coupled_phases(x[:, 0], np.zeros(n), weights)
             expected = x[:, 0] + dt * rate + noise[:, 0]
         else:
+            noise *= np.exp((2 - d) * diffusion * dt / 6)[:, None]
             along = (x * noise).sum(axis=1, keepdims=True)
-            expected = x + dt * naive.coupled_vectors(x, [], weights)
-            expected += noise - along * x
-            expected /= np.linalg.norm(expected, axis=1, keepdims=True)
+            move = noise - along * x + dt * naive.coupled_vectors(x, [], weights)
+            angle = np.linalg.norm(move, axis=1, keepdims=True)
+            expected = np.cos(angle) * x + np.sin(angle) / angle * move
         np.testing.assert_allclose(run.y[0, step + 1], expected, atol=1e-13)
 
 
