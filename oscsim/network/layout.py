@@ -9,9 +9,10 @@ from oscsim.physics.aligned import aligned
 from oscsim.physics.coupling import Coupling, Free, Uniform
 from oscsim.physics.dense import Dense, DenseEnsemble, in_tiles
 from oscsim.physics.field import Params
+from oscsim.physics.gather import ROWS
 from oscsim.physics.kuramoto import KuramotoParams
 from oscsim.physics.lohe import LoheParams
-from oscsim.physics.sparse import ROWS, Sparse
+from oscsim.physics.sparse import Sparse
 from oscsim.typing import FloatArray
 
 
@@ -52,7 +53,8 @@ def kernel_params(
         n_rows = coupling.rows.size
     if isinstance(coupling, Dense):
         n_rows = coupling.weights.shape[1] * coupling.weights.shape[3]
-    mean = np.zeros((d + max(d, 3), 0 if isinstance(coupling, Free) else n_rows), dtype)
+    n_room = max(d, 4 if isinstance(coupling, Sparse) else 3)
+    mean = np.zeros((d + n_room, 0 if isinstance(coupling, Free) else n_rows), dtype)
 
     def stack(values: FloatArray) -> FloatArray:
         """Bring oscillators (first axis) innermost, in blocks and copies."""
@@ -126,7 +128,7 @@ def slices(weights: Any, dtype: Any) -> Sparse:
     depth = np.zeros(n_slices, np.int64)
     depth[:] = degree[order[::ROWS]]
     starts = np.concatenate([[0], np.cumsum(depth)]).astype(np.int64)
-    values = np.zeros((starts[-1], ROWS), dtype)
+    values = aligned(np.zeros((starts[-1], ROWS)), dtype)
     columns = np.zeros((starts[-1], ROWS), np.uint32)
     place = np.empty(n_rows, np.int64)
     place[order] = np.arange(n_rows)

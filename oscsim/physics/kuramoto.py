@@ -32,7 +32,7 @@ class KuramotoParams(NamedTuple):
         What oscillators do to each other.
     scratch : FloatArray, shape (4, n)
         Room for cosine and sine, and for both turned by the lag.
-    mean : FloatArray, shape (5, n_rows)
+    mean : FloatArray, shape (5 or 6, n_rows)
         Room for what acts on every oscillator.
     """
 

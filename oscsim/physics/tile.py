@@ -90,7 +90,10 @@ def _emit(
 ) -> None:
     """Write the loop over the rows of tile t with all sums as values of the loop."""
     weights, x, y, a, b = data
-    zero, width = ir.Constant(vector, None), ir.Constant(_INDEX, n_vectors * vector.count)
+    zero, width = (
+        ir.Constant(vector, None),
+        ir.Constant(_INDEX, n_vectors * vector.count),
+    )
     begin, start = builder.mul(builder.mul(t, n), width), builder.mul(t, width)
     before = builder.block
     loop, after = (builder.append_basic_block(name) for name in ("rows", "done"))
