@@ -2,6 +2,7 @@
 
 import dataclasses
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy import sparse
 from oscsim.errors import SpecError
 from oscsim.network import arguments
 from oscsim.network.layout import kernel_params
+from oscsim.physics.coupling import Coupling
 from oscsim.physics.field import Params
 from oscsim.typing import FloatArray
 
@@ -25,7 +27,8 @@ def _nothing() -> FloatArray:
 class Network:
     """Oscillators, what acts on each of them, and how fast each one turns.
 
-    Built by :meth:`kuramoto`, :meth:`lohe` or :meth:`driven`, which check it.
+    Built by :meth:`kuramoto`, :meth:`lohe` or :meth:`driven`, which check it. A
+    network does not change: other weights make another one.
 
     Attributes
     ----------
@@ -58,6 +61,15 @@ class Network:
     lag: Any = 0.0
     shil: FloatArray = dataclasses.field(default_factory=_nothing)
     diffusion: FloatArray = dataclasses.field(default_factory=_nothing)
+
+    def __post_init__(self) -> None:
+        # The layout for the kernels is kept: it must not become that of old weights.
+        for name in ("coupling", "lag"):
+            value = getattr(self, name)
+            if isinstance(value, np.ndarray):
+                shown = value.view()
+                shown.flags.writeable = False
+                object.__setattr__(self, name, shown)
 
     @classmethod
     def driven(
@@ -296,15 +308,24 @@ class Network:
         """
         if np.dtype(dtype) not in (np.float64, np.float32):
             raise SpecError(f"dtype must be float64 or float32, got {np.dtype(dtype)}")
-        return kernel_params(self, np.dtype(dtype), n_copies, block)
+        return kernel_params(self, np.dtype(dtype), n_copies, block, self._laid_out)
+
+    @cached_property
+    def _laid_out(self) -> dict[Any, Coupling]:
+        """The coupling as last laid out: runs of one network lay it out once."""
+        return {}
 
     def strengths(self) -> FloatArray:
-        """Return sum_j |K_ij| for every oscillator (rad/s).
+        """Return sum_j |K_ij| for every oscillator (rad/s), read-only.
 
         Returns
         -------
         FloatArray, shape (n,) or (b, n)
         """
+        return self._strengths
+
+    @cached_property
+    def _strengths(self) -> FloatArray:
         if self.coupling is None:
             return np.zeros(self.n_osc)
         if isinstance(self.coupling, float):

@@ -14,6 +14,7 @@ import scipy.linalg.cython_blas  # noqa: F401 - loads the library to be limited
 from threadpoolctl import threadpool_limits
 
 from oscsim.network.spec import Network
+from oscsim.physics.aligned import aligned
 from oscsim.physics.dense import Dense, DenseEnsemble, DenseThreaded
 from oscsim.physics.field import Params
 from oscsim.physics.sparse import Sparse, SparseThreaded
@@ -169,7 +170,7 @@ def _in_pieces(
                 done += n_steps
                 spent = max(time.perf_counter() - began, 1e-9)
                 choice.learn(spent / n_steps)
-                n_steps = max(1, int(n_steps * min(4.0, _PIECE_S / spent)))
+                n_steps = max(1, int(n_steps * min(16.0, _PIECE_S / spent)))
                 if progress is not None:
                     progress(done, plan.n_steps)
         except KeyboardInterrupt:
@@ -265,7 +266,7 @@ def _states(layout: _Layout, start: FloatArray, plan: Plan) -> FloatArray:
         np.minimum(oscillators, n - 1)[:, None, :],
     ]
     inner = np.moveaxis(picked, -1, 1)
-    return np.ascontiguousarray(inner, plan.dtype).reshape(n_tasks, d * copies * width)
+    return aligned(inner, plan.dtype).reshape(n_tasks, d * copies * width)
 
 
 def _deviation(layout: _Layout, plan: Plan, n: int, d: int) -> FloatArray:
@@ -274,7 +275,7 @@ def _deviation(layout: _Layout, plan: Plan, n: int, d: int) -> FloatArray:
     n_blocks = -(-n // layout.width)
     filled = np.zeros(n_blocks * layout.width)
     filled[:n] = kick_deviation(plan.diffusion, plan.dt, d)
-    return filled.reshape(n_blocks, layout.width)
+    return aligned(filled.reshape(n_blocks, layout.width), np.float64)
 
 
 def _by_trajectory(layout: _Layout, status: IntArray, n_runs: int) -> IntArray:

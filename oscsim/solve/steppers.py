@@ -4,9 +4,10 @@ import numpy as np
 from numba.extending import overload
 
 from oscsim._jit import kernel
-from oscsim.physics.field import Params, advance, diffuse, drift, member, move
+from oscsim.physics.aligned import aligned_zeros
+from oscsim.physics.field import Params, advance, drift, member, move
 from oscsim.physics.lohe import LoheParams
-from oscsim.solve.philox import LANES, normal_lanes, uniform_lanes
+from oscsim.solve.philox import LANES, normal_lanes, uniform_lanes, uniform_row
 from oscsim.solve.record import note_failures, record
 from oscsim.solve.sphere_noise import sphere_step
 from oscsim.typing import FloatArray, IntArray
@@ -14,6 +15,7 @@ from oscsim.typing import FloatArray, IntArray
 METHODS = {"rk4": 0, "heun": 1, "euler-maruyama": 2, "map": 3}
 _RK4, _HEUN, _MAP = METHODS["rk4"], METHODS["heun"], METHODS["map"]
 N_WORK = 6
+_MOST_LANES = 8 * LANES
 
 
 @kernel(allocates=False)
@@ -26,38 +28,25 @@ def increments(
     is_noisy: bool,
     work: FloatArray,
 ) -> None:
-    """Write drift and noise increments of one step into work[0] and work[1].
+    """Write the drift increment of one step into work[0].
 
-    The noise increment sqrt(2 D) dB is in work[5]; noise on the sphere is left to
-    ``sphere_step``. Classical Runge-Kutta has four stages; stochastic Heun
-    averages the drift of both ends of the step (Kloeden & Platen 1992, section
-    15.1); Euler-Maruyama and the map have one.
+    The noise increment sqrt(2 D) dB of phases is in work[5] and the same wherever
+    they are; noise on the sphere is left to ``sphere_step``. Classical Runge-Kutta
+    has four stages; stochastic Heun averages the drift of both ends of the step
+    (Kloeden & Platen 1992, section 15.1); Euler-Maruyama and the map have one.
     """
-    drifted, diffused, k, g, stage, noise = (
-        work[0],
-        work[1],
-        work[2],
-        work[3],
-        work[4],
-        work[5],
-    )
+    drifted, k, stage, noise = work[0], work[2], work[4], work[5]
     n_stages = 4 if method == _RK4 else 2 if method == _HEUN else 1
     for q in range(n_stages):
         at = t if q == 0 else t + (dt if q == n_stages - 1 else 0.5 * dt)
-        x = y if q == 0 else stage
-        drift(at, x, params, k)
-        if is_noisy:
-            diffuse(x, params, noise, diffused if q == 0 else g)
+        rate = drifted if q == 0 else k
+        drift(at, y if q == 0 else stage, params, rate)
         weight, reach = _tableau(method, q, dt)
         is_last = q == n_stages - 1
-        _add_stage(q == 0, is_last, weight, reach, y, k, drifted, stage)
+        _add_stage(q == 0, is_last, weight, reach, y, rate, drifted, stage)
         if is_noisy and not is_last:
             for i in range(y.shape[0]):
-                stage[i] += diffused[i]
-    if is_noisy and n_stages == 2:
-        half = y.dtype.type(0.5)
-        for i in range(y.shape[0]):
-            diffused[i] = half * (diffused[i] + g[i])
+                stage[i] += noise[i]
 
 
 @kernel(allocates=False)
@@ -80,17 +69,20 @@ def _add_stage(
     total: FloatArray,
     stage: FloatArray,
 ) -> None:
-    """Add weight k to the increment and go to the next stage, y + reach k."""
+    """Add weight k to the increment and go to the next stage, y + reach k.
+
+    The first k is where the increment will be.
+    """
     w, r = y.dtype.type(weight), y.dtype.type(reach)
-    if is_first:
-        for i in range(y.shape[0]):
-            total[i] = w * k[i]
-    else:
-        for i in range(y.shape[0]):
-            total[i] += w * k[i]
     if not is_last:
         for i in range(y.shape[0]):
             stage[i] = y[i] + r * k[i]
+    if is_first:
+        for i in range(y.shape[0]):
+            total[i] *= w
+    else:
+        for i in range(y.shape[0]):
+            total[i] += w * k[i]
 
 
 @kernel(allocates=False)
@@ -108,14 +100,15 @@ def fill_noise(
     ``out`` is (d, n): components of the oscillators first .. first + n - 1. On the
     torus (d = 1) two oscillators share a block, on the sphere each has ceil(d/2) of
     its own, so that a number depends on the key, the step and the oscillator alone.
-    ``counters`` is (2, LANES): step and index.
+    ``counters`` is (2, LANES): step and index; ``lanes`` is of the width that
+    ``n_lanes`` tells.
     """
     d, n = out.shape
+    if d == 1:
+        _fill_circle(words, step, first, deviation, lanes, out[0])
+        return
     for lane in range(LANES):
         counters[0, lane] = np.uint64(step)
-    if d == 1:
-        _fill_circle(words, first, deviation, counters, lanes, out[0])
-        return
     blocks = (d + 1) // 2
     for start in range(0, n, LANES):
         n_used = min(LANES, n - start)
@@ -132,32 +125,57 @@ def fill_noise(
                     row[lane] = spread[lane] * values[lane]
 
 
+@kernel
+def n_lanes(d: int, n: int) -> int:
+    """Return how many lanes to fill at a time, for n oscillators of d components.
+
+    Many at once where they all serve, as starting a loop costs as much as some
+    lanes.
+    """
+    if d > 1:
+        return LANES
+    return min(_MOST_LANES, (n + 2 * LANES - 1) // (2 * LANES) * LANES)
+
+
 @kernel(allocates=False)
 def _fill_circle(
     words: IntArray,
+    step: int,
     first: int,
     deviation: FloatArray,
-    counters: IntArray,
     lanes: FloatArray,
     out: FloatArray,
 ) -> None:
     """Write the noise of phases, those 64 apart in a group of 128 from one block."""
-    n, group = out.shape[0], 2 * LANES
-    for start in range(first - first % group, first + n, group):
-        for lane in range(LANES):
-            counters[1, lane] = np.uint64(start // 2 + lane)
-        uniform_lanes(words, counters[0], counters[1], lanes[0], lanes[1])
-        normal_lanes(lanes[0], lanes[1], lanes[2], lanes[3], lanes[4])
-        if start >= first and start + group <= first + n:
-            for half in range(2):
-                at = start - first + half * LANES
-                row, spread, values = out[at:], deviation[at:], lanes[2 + half]
-                for lane in range(LANES):
-                    row[lane] = spread[lane] * values[lane]
-        else:
-            for i in range(max(start, first), min(first + n, start + group)):
-                value = lanes[2 + (i - start) // LANES, (i - start) % LANES]
-                out[i - first] = deviation[i - first] * value
+    last, group = first + out.shape[0], 2 * LANES
+    for start in range(first - first % group, last, 2 * lanes.shape[1]):
+        n_groups = min(lanes.shape[1] // LANES, (last - start + group - 1) // group)
+        n_used = n_groups * LANES
+        u, v, a = lanes[0, :n_used], lanes[1, :n_used], lanes[2, :n_used]
+        b, scratch = lanes[3, :n_used], lanes[4, :n_used]
+        uniform_row(words, step, start // 2, u, v)
+        normal_lanes(u, v, a, b, scratch)
+        for lane in range(0, n_used, LANES):
+            at = start + 2 * lane - first
+            if at >= 0 and at + group <= out.shape[0]:
+                row, spread = out[at:], deviation[at:]
+                for i in range(LANES):
+                    row[i] = spread[i] * a[lane + i]
+                    row[LANES + i] = spread[LANES + i] * b[lane + i]
+            else:
+                _scale_part(a[lane:], at, deviation, out)
+                _scale_part(b[lane:], at + LANES, deviation, out)
+
+
+@kernel(allocates=False)
+def _scale_part(
+    values: FloatArray, at: int, deviation: FloatArray, out: FloatArray
+) -> None:
+    """Write those of 64 numbers beginning at ``at`` that have a place in ``out``."""
+    low, high = max(at, 0), min(at + LANES, out.shape[0])
+    row, spread, part = out[low:], deviation[low:], values[low - at :]
+    for i in range(high - low):
+        row[i] = spread[i] * part[i]
 
 
 @kernel(allocates=False)
@@ -223,10 +241,11 @@ def integrate(
     d = saved.shape[3]
     width = y.shape[1] // (d * n_copies)
     is_noisy = deviation.shape[1] > 0
-    work = np.zeros((N_WORK, y.shape[1]), y.dtype)
-    scratch, mean = np.zeros_like(params.scratch), np.zeros_like(params.mean)
-    ambient = np.zeros((d, width), y.dtype)
-    lanes = np.empty((5, LANES))
+    work = aligned_zeros(N_WORK, y.shape[1], y)
+    scratch = aligned_zeros(params.scratch.shape[0], params.scratch.shape[1], y)
+    mean = aligned_zeros(params.mean.shape[0], params.mean.shape[1], y)
+    ambient = aligned_zeros(d, width, y)
+    lanes = aligned_zeros(5, n_lanes(d, width), deviation)
     counters = np.empty((2, LANES), np.uint64)
     for k in range(tasks.shape[0]):
         trajectory, oscillator, place = tasks[k, 0], tasks[k, 1], tasks[k, 2]
@@ -336,4 +355,4 @@ def _step_flat(
     increments(method, t, y, params, dt, is_noisy, work)
     if method == _MAP:
         return move(y, params, work[0])
-    return advance(y, params, dt, work[0], work[1])
+    return advance(y, params, dt, work[0], work[5])
