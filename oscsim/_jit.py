@@ -14,7 +14,7 @@ F = TypeVar("F", bound=Callable[..., object])
 FASTMATH = frozenset({"contract", "nsz", "arcp", "reassoc"})
 
 # For an overload that only calls another function: no call of its own.
-FORWARDED = {"forceinline": True}
+FORWARDED: Any = {"forceinline": True}
 
 
 def _source_digest() -> str:

@@ -4,13 +4,13 @@ import numpy as np
 
 from oscsim._jit import kernel
 from oscsim.physics.field import Params, advance, diffuse, drift, member, move, order
+from oscsim.physics.tile import LINE
 from oscsim.solve.philox import LANES, normal_lanes, uniform_lanes
 from oscsim.typing import FloatArray, IntArray
 
 METHODS = {"rk4": 0, "heun": 1, "euler-maruyama": 2, "map": 3}
 _RK4, _HEUN, _MAP = METHODS["rk4"], METHODS["heun"], METHODS["map"]
 N_WORK = 6
-_LINE = 64
 
 
 @kernel(allocates=False, inlined=True)
@@ -248,8 +248,8 @@ def room_like(given: FloatArray) -> FloatArray:
 
     Vectors that straddle two lines cost as much as the arithmetic of a small network.
     """
-    room = np.zeros(given.size + _LINE // given.itemsize, given.dtype)
-    start = -room.ctypes.data % _LINE // given.itemsize
+    room = np.zeros(given.size + LINE // given.itemsize, given.dtype)
+    start = -room.ctypes.data % LINE // given.itemsize
     return room[start : start + given.size].reshape(given.shape)
 
 
