@@ -7,10 +7,8 @@ import numpy as np
 from numba import prange
 
 from oscsim._jit import kernel
-from oscsim.physics.tile import WIDTHS, tile_sums
+from oscsim.physics.tile import LINE, WIDTHS, tile_sums
 from oscsim.typing import FloatArray, IntArray
-
-_LINE = 64
 
 
 class Dense(NamedTuple):
@@ -166,8 +164,8 @@ def in_tiles(weights: FloatArray, dtype: Any) -> Dense:
     width = next((w for w in WIDTHS if n_rows <= w), WIDTHS[-1])
     n_tiles = -(-n_rows // width)
     shape = (weights.size // (n_rows * n), n_tiles, n, width)
-    room = np.zeros(math.prod(shape) + _LINE, dtype)
-    start = -room.ctypes.data % _LINE // room.itemsize
+    room = np.zeros(math.prod(shape) + LINE, dtype)
+    start = -room.ctypes.data % LINE // room.itemsize
     tiles = room[start : start + math.prod(shape)].reshape(shape)
     turned = np.swapaxes(weights.reshape(-1, n_rows, n), 1, 2)
     for t in range(n_tiles):
