@@ -4,11 +4,13 @@ import numpy as np
 
 from oscsim._jit import kernel
 from oscsim.errors import SpecError
+from oscsim.physics.closed_form import directions
 from oscsim.physics.driven import settle, settle_detuned, split_detuning
 from oscsim.physics.propagator import contraction_rate
-from oscsim.solve.driven_step import circle_paths, sphere_paths
-from oscsim.solve.noise import von_mises_fisher
+from oscsim.physics.threads import over_rows
+from oscsim.solve.driven_step import MAX_DIMENSION, circle_paths, sphere_paths
 from oscsim.solve.stream import Stream, counter_index, stream_words
+from oscsim.solve.von_mises_fisher import DRAW_S, turn_rows
 from oscsim.typing import FloatArray, IntArray
 
 # Noise older than this many relaxation times has decayed to e^-20 of its effect.
@@ -58,8 +60,9 @@ def sample_driven(
     Raises
     ------
     SpecError
-        If shapes do not fit, ``diffusion`` or ``t`` is negative, or t is
-        infinite for a detuned oscillator that neither locks nor diffuses.
+        If shapes do not fit, a value is not finite, ``diffusion`` or ``t`` is
+        negative, d > 128 without an exact law, or t is infinite for a detuned
+        oscillator that neither locks nor diffuses.
 
     Notes
     -----
@@ -86,22 +89,18 @@ def sample_driven(
         raise SpecError(
             f"index must have one entry per oscillator: {n}, not {index.size}"
         )
-    if omega is None:
-        is_exact = np.isinf(t) & (diffusion > 0)
-    else:
-        is_exact = np.zeros(n, dtype=bool)
+    if omega is not None:
         omega = _checked_detuning(omega, n, d)
-    out = np.empty_like(h)
-    if is_exact.any():
-        out[is_exact] = _settled(
-            h[is_exact], diffusion[is_exact], stream, index[is_exact]
-        )
-    rest = ~is_exact
-    if rest.any():
-        part = None if omega is None else omega[rest]
-        out[rest] = _stepped(
-            h[rest], z0[rest], t[rest], diffusion[rest], stream, index[rest], part
-        )
+    is_exact = np.isinf(t) & (diffusion > 0)
+    if omega is not None or not is_exact.any():
+        return _stepped(h, z0, t, diffusion, stream, index, omega)
+    if is_exact.all():
+        return _settled(h, diffusion, stream, index)
+    rest, out = ~is_exact, np.empty_like(h)
+    out[is_exact] = _settled(h[is_exact], diffusion[is_exact], stream, index[is_exact])
+    out[rest] = _stepped(
+        h[rest], z0[rest], t[rest], diffusion[rest], stream, index[rest], None
+    )
     return out
 
 
@@ -121,8 +120,6 @@ def _checked(
     noise = _per_oscillator("diffusion", diffusion, len(h))
     if not np.isfinite(noise).all():
         raise SpecError("diffusion must be finite")
-    if not np.isfinite(h).all():
-        raise SpecError(f"h must be finite, got {h[~np.isfinite(h)][0]}")
     return h, z0, times, noise
 
 
@@ -152,13 +149,26 @@ def _checked_detuning(omega: FloatArray, n: int, d: int) -> FloatArray:
 def _settled(
     h: FloatArray, diffusion: FloatArray, stream: Stream, index: IntArray
 ) -> FloatArray:
-    length = np.linalg.norm(h, axis=1)
-    first_axis = np.zeros_like(h)
-    # on the drive's side: its antipode would be kept as it is
-    first_axis[:, 0] = np.copysign(1.0, h[:, 0])
-    mean = settle(h, first_axis, np.inf)
-    mean[length == 0] = first_axis[length == 0]
-    return von_mises_fisher(stream, index, mean, length / diffusion)
+    words = stream_words(stream)
+    h, diffusion = np.ascontiguousarray(h), np.ascontiguousarray(diffusion)
+    mean, kappa, out = np.empty_like(h), np.empty(len(h)), np.empty_like(h)
+
+    def draw(first: int, last: int) -> int:
+        rows = slice(first, last)
+        failed = directions(h[rows], diffusion[rows], mean[rows], kappa[rows])
+        if failed >= 0:
+            return failed
+        return turn_rows(words, index[rows], mean[rows], kappa[rows], out[rows])
+
+    if over_rows(draw, len(h), DRAW_S * h.size) >= 0:
+        _require_finite(h)
+    return out
+
+
+def _require_finite(h: FloatArray) -> None:
+    bad = ~np.isfinite(h)
+    if bad.any():
+        raise SpecError(f"h must be finite, got {h[bad][0]}")
 
 
 def _stepped(
@@ -170,7 +180,13 @@ def _stepped(
     index: IntArray,
     omega: FloatArray | None,
 ) -> FloatArray:
+    _require_finite(h)
     d = h.shape[1]
+    if d > MAX_DIMENSION:
+        raise SpecError(
+            f"noise is stepped only for d <= {MAX_DIMENSION}, got d = {d}: "
+            "give t = inf without detuning, which is drawn exactly"
+        )
     length = np.linalg.norm(h, axis=1)
     contraction, detuning = _rates(h, length, omega)
     with np.errstate(divide="ignore"):
