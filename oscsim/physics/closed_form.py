@@ -16,13 +16,19 @@ _LEAST_LENGTH = 1e-305
 _LEAST_SQUARE, _MOST_SQUARE = 1e-280, 1e280
 
 
+@kernel(allocates=False)
+def _is_usual(square: float) -> bool:
+    """Return whether a sum of squares has neither over- nor underflown."""
+    return (square > _LEAST_SQUARE) & (square < _MOST_SQUARE)
+
+
 @kernel
 def norm(x: FloatArray) -> float:
     """Return the Euclidean length of ``x`` without overflow or underflow."""
     total = 0.0
     for k in range(x.shape[0]):
         total += x[k] * x[k]
-    if _LEAST_SQUARE < total < _MOST_SQUARE:
+    if _is_usual(total):
         return math.sqrt(total)
     largest = 0.0
     for k in range(x.shape[0]):
@@ -36,25 +42,38 @@ def norm(x: FloatArray) -> float:
 
 
 @kernel
-def directions(
-    h: FloatArray, diffusion: FloatArray, mean: FloatArray, kappa: FloatArray
-) -> int:
-    """Write h/|h| and |h|/D, D > 0; return the first row without a length, or -1.
-
-    Where h = 0 the direction is the first axis.
-    """
-    n, d = h.shape
-    for i in range(n):
-        length = norm(h[i])
-        if not length < math.inf:
-            return i
-        kappa[i] = length / diffusion[i]
-        inverse = 1.0 / length if length > 0.0 else 0.0
-        for k in range(d):
-            mean[i, k] = h[i, k] * inverse
-        if length == 0.0:
-            mean[i, 0] = 1.0
+def lengths(h: FloatArray, out: FloatArray) -> int:
+    """Write |h|; return the first row that is not finite, or -1."""
+    n = h.shape[0]
+    squares, roots = np.ones(LANES), np.ones(LANES)
+    for start in range(0, n, LANES):
+        n_used = min(LANES, n - start)
+        _squares(h[start:], n_used, squares)
+        for lane in range(LANES):
+            roots[lane] = math.sqrt(squares[lane] if _is_usual(squares[lane]) else 0.0)
+        for lane in range(n_used):
+            i = start + lane
+            out[i] = roots[lane]
+            if roots[lane] == 0.0:
+                out[i] = norm(h[i])
+                if not out[i] < math.inf:
+                    return i
     return -1
+
+
+@kernel(allocates=False)
+def _squares(h: FloatArray, n_used: int, out: FloatArray) -> None:
+    """Write |h|^2 of some rows."""
+    d = h.shape[1]
+    if d == 2:
+        for lane in range(n_used):
+            out[lane] = h[lane, 0] * h[lane, 0] + h[lane, 1] * h[lane, 1]
+        return
+    for lane in range(n_used):
+        total = 0.0
+        for k in range(d):
+            total += h[lane, k] * h[lane, k]
+        out[lane] = total
 
 
 @kernel
@@ -136,11 +155,7 @@ def _on_sphere(
     """Write a block of settled states for any d."""
     square, inverse, a, b = room[1], room[2], room[3], room[4]
     d = h.shape[1]
-    for lane in range(n_used):
-        total = 0.0
-        for k in range(d):
-            total += h[lane, k] * h[lane, k]
-        square[lane] = total
+    _squares(h, n_used, square)
     for lane in range(LANES):
         inverse[lane] = _inverse_root(square[lane])
     for lane in range(n_used):

@@ -4,13 +4,13 @@ import numpy as np
 
 from oscsim._jit import kernel
 from oscsim.errors import SpecError
-from oscsim.physics.closed_form import directions
+from oscsim.physics.closed_form import lengths
 from oscsim.physics.driven import settle, settle_detuned, split_detuning
 from oscsim.physics.propagator import contraction_rate
 from oscsim.physics.threads import over_rows
 from oscsim.solve.driven_step import MAX_DIMENSION, circle_paths, sphere_paths
 from oscsim.solve.stream import Stream, counter_index, stream_words
-from oscsim.solve.von_mises_fisher import DRAW_S, turn_rows
+from oscsim.solve.von_mises_fisher import draw_seconds, turn_rows
 from oscsim.typing import FloatArray, IntArray
 
 # Noise older than this many relaxation times has decayed to e^-20 of its effect.
@@ -150,17 +150,22 @@ def _settled(
     h: FloatArray, diffusion: FloatArray, stream: Stream, index: IntArray
 ) -> FloatArray:
     words = stream_words(stream)
-    h, diffusion = np.ascontiguousarray(h), np.ascontiguousarray(diffusion)
-    mean, kappa, out = np.empty_like(h), np.empty(len(h)), np.empty_like(h)
+    h, out = np.ascontiguousarray(h), np.empty(h.shape)
 
     def draw(first: int, last: int) -> int:
         rows = slice(first, last)
-        failed = directions(h[rows], diffusion[rows], mean[rows], kappa[rows])
+        axis, length = h[rows], np.empty(last - first)
+        failed = lengths(axis, length)
         if failed >= 0:
             return failed
-        return turn_rows(words, index[rows], mean[rows], kappa[rows], out[rows])
+        kappa = length / diffusion[rows]
+        free = length == 0.0
+        if free.any():
+            axis = axis.copy()
+            axis[free, 0] = length[free] = 1.0
+        return turn_rows(words, index[rows], axis, length, kappa, out[rows])
 
-    if over_rows(draw, len(h), DRAW_S * h.size) >= 0:
+    if over_rows(draw, len(h), draw_seconds(*h.shape)) >= 0:
         _require_finite(h)
     return out
 

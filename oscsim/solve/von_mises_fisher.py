@@ -77,58 +77,43 @@ def von_mises_fisher(
     if bad.size:
         raise SpecError(f"kappa must be >= 0, got {kappa[bad[0]]} for item {bad[0]}")
     out = np.empty_like(mean)
-    turn_all(words, first, mean, kappa, out)
+    ones = np.ones(n)
+
+    def turn(start: int, stop: int) -> int:
+        rows = slice(start, stop)
+        return turn_rows(
+            words, first[rows], mean[rows], ones[rows], kappa[rows], out[rows]
+        )
+
+    over_rows(turn, n, draw_seconds(n, d))
     return out
 
 
-def turn_all(
-    words: IntArray,
-    index: IntArray,
-    mean: FloatArray,
-    kappa: FloatArray,
-    out: FloatArray,
-) -> None:
-    """Write one draw per row on as many threads as pay; arguments are checked.
-
-    Parameters
-    ----------
-    words : IntArray, shape (4,)
-        Words of the stream.
-    index : IntArray, shape (n_items,)
-        Global numbers, uint64.
-    mean : FloatArray, shape (n_items, d)
-        Unit vectors.
-    kappa : FloatArray, shape (n_items,)
-        Concentrations.
-    out : FloatArray, shape (n_items, d)
-        Overwritten.
-    """
-
-    def turn(first: int, last: int) -> int:
-        rows = slice(first, last)
-        return turn_rows(words, index[rows], mean[rows], kappa[rows], out[rows])
-
-    over_rows(turn, len(mean), DRAW_S * mean.size)
+def draw_seconds(n: int, d: int) -> float:
+    """Return the rough time of n draws on one thread (s), for the choice of threads."""
+    return n * (2e-8 + 5e-9 * d)
 
 
 @kernel
 def turn_rows(
     words: IntArray,
     index: IntArray,
-    mean: FloatArray,
+    axis: FloatArray,
+    length: FloatArray,
     kappa: FloatArray,
     out: FloatArray,
 ) -> int:
-    """Attempt all rows that are left, 64 at a time, until none is; return -1.
+    """Draw about the mean axis/length of every row; return -1.
 
-    Every number of an attempt is computed for all lanes; what is in those
-    beyond the rows left is not used.
+    All rows that are left are attempted, 64 at a time, until none is. Every
+    number of an attempt is computed for all lanes; what is in those beyond the
+    rows left is not used.
     """
-    n, d = mean.shape
+    n, d = axis.shape
     pairs = (d + 1) // 2
     # Rows a few numbers longer than a power of two do not share cache sets.
     x = np.ones((2 * pairs, LANES + 8))
-    lanes = np.ones((8, LANES))
+    lanes = np.ones((9, LANES))
     addresses = np.zeros((3, LANES), np.uint64)
     is_kept = np.zeros(LANES, np.bool_)
     left = np.empty(n, np.int64)
@@ -137,7 +122,8 @@ def turn_rows(
         left[n_left] = i
         n_left += kappa[i] < math.inf
         if not kappa[i] < math.inf:
-            out[i] = mean[i]
+            for k in range(d):
+                out[i, k] = axis[i, k] / length[i]
     while n_left > 0:
         addresses[0, :] = attempt
         n_refused = 0
@@ -146,12 +132,15 @@ def turn_rows(
             for lane in range(these.shape[0]):
                 addresses[1, lane] = index[these[lane]]
                 lanes[0, lane] = min(kappa[these[lane]], _SHARPEST)
+                lanes[8, lane] = length[these[lane]]
             _isotropic(words, addresses, d, x, lanes)
             _accept(d, x, lanes, is_kept)
+            for lane in range(LANES):
+                lanes[8, lane] = 1.0 / lanes[8, lane]
             if d == 2:
-                _place_on_circle(these, x, lanes, mean, out)
+                _place_on_circle(these, x, lanes, axis, out)
             else:
-                _place_on_sphere(these, x, lanes, is_kept, mean, out)
+                _place_on_sphere(these, x, lanes, is_kept, axis, out)
             for lane in range(these.shape[0]):
                 left[n_refused] = these[lane]
                 n_refused += not is_kept[lane]
@@ -223,16 +212,17 @@ def _accept(d: int, x: FloatArray, lanes: FloatArray, is_kept: BoolArray) -> Non
 
 @kernel(allocates=False)
 def _place_on_circle(
-    these: IntArray, x: FloatArray, lanes: FloatArray, mean: FloatArray, out: FloatArray
+    these: IntArray, x: FloatArray, lanes: FloatArray, axis: FloatArray, out: FloatArray
 ) -> None:
     """Write what becomes the draw if it is accepted: the mean, turned."""
-    fall, scale = lanes[6], lanes[7]
+    fall, scale, inverse = lanes[6], lanes[7], lanes[8]
     for lane in range(these.shape[0]):
         i = these[lane]
-        c, s = 1.0 - fall[lane], scale[lane] * x[1, lane]
-        s = s if mean[i, 0] >= 0.0 else -s
-        out[i, 0] = c * mean[i, 0] - s * mean[i, 1]
-        out[i, 1] = c * mean[i, 1] + s * mean[i, 0]
+        c = (1.0 - fall[lane]) * inverse[lane]
+        s = scale[lane] * x[1, lane] * inverse[lane]
+        s = s if axis[i, 0] >= 0.0 else -s
+        out[i, 0] = c * axis[i, 0] - s * axis[i, 1]
+        out[i, 1] = c * axis[i, 1] + s * axis[i, 0]
 
 
 @kernel(allocates=False)
@@ -241,22 +231,23 @@ def _place_on_sphere(
     x: FloatArray,
     lanes: FloatArray,
     is_kept: BoolArray,
-    mean: FloatArray,
+    axis: FloatArray,
     out: FloatArray,
 ) -> None:
     """Write the accepted draws; a Householder reflection brings the tangent."""
-    fall, scale = lanes[6], lanes[7]
-    d = mean.shape[1]
+    fall, scale, inverse = lanes[6], lanes[7], lanes[8]
+    d = axis.shape[1]
     for lane in range(these.shape[0]):
         if not is_kept[lane]:
             continue
-        centre, drawn, tangent = mean[these[lane]], out[these[lane]], x[:, lane]
-        reach, c = 1.0 + abs(centre[0]), 1.0 - fall[lane]
+        centre, drawn, tangent = axis[these[lane]], out[these[lane]], x[:, lane]
+        first = centre[0] * inverse[lane]
+        reach, c = 1.0 + abs(first), 1.0 - fall[lane]
         dot = 0.0
         for k in range(1, d):
             dot += centre[k] * tangent[k]
-        dot *= scale[lane] / reach
-        sign = 1.0 if centre[0] >= 0.0 else -1.0
-        drawn[0] = c * centre[0] - sign * dot * reach
+        dot *= inverse[lane] * scale[lane] / reach
+        drawn[0] = c * first - (dot if first >= 0.0 else -dot) * reach
+        weight = (c - dot) * inverse[lane]
         for k in range(1, d):
-            drawn[k] = (c - dot) * centre[k] + scale[lane] * tangent[k]
+            drawn[k] = weight * centre[k] + scale[lane] * tangent[k]
