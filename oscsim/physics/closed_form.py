@@ -45,10 +45,10 @@ def norm(x: FloatArray) -> float:
 def lengths(h: FloatArray, out: FloatArray) -> int:
     """Write |h|; return the first row that is not finite, or -1."""
     n = h.shape[0]
-    squares, roots = np.ones(LANES), np.ones(LANES)
+    squares, roots, pair = np.ones(LANES), np.ones(LANES), np.ones((2, LANES))
     for start in range(0, n, LANES):
         n_used = min(LANES, n - start)
-        _squares(h[start:], n_used, squares)
+        _squares(h[start:], n_used, pair, squares)
         for lane in range(LANES):
             roots[lane] = math.sqrt(squares[lane] if _is_usual(squares[lane]) else 0.0)
         for lane in range(n_used):
@@ -62,12 +62,14 @@ def lengths(h: FloatArray, out: FloatArray) -> int:
 
 
 @kernel(allocates=False)
-def _squares(h: FloatArray, n_used: int, out: FloatArray) -> None:
-    """Write |h|^2 of some rows."""
+def _squares(h: FloatArray, n_used: int, pair: FloatArray, out: FloatArray) -> None:
+    """Write |h|^2 of some rows; ``pair`` is room for their components if d = 2."""
     d = h.shape[1]
     if d == 2:
         for lane in range(n_used):
-            out[lane] = h[lane, 0] * h[lane, 0] + h[lane, 1] * h[lane, 1]
+            pair[0, lane], pair[1, lane] = h[lane, 0], h[lane, 1]
+        for lane in range(LANES):
+            out[lane] = pair[0, lane] * pair[0, lane] + pair[1, lane] * pair[1, lane]
         return
     for lane in range(n_used):
         total = 0.0
@@ -155,7 +157,7 @@ def _on_sphere(
     """Write a block of settled states for any d."""
     square, inverse, a, b = room[1], room[2], room[3], room[4]
     d = h.shape[1]
-    _squares(h, n_used, square)
+    _squares(h, n_used, room[11:13], square)
     for lane in range(LANES):
         inverse[lane] = _inverse_root(square[lane])
     for lane in range(n_used):

@@ -165,15 +165,15 @@ def _settled(
             axis[free, 0] = length[free] = 1.0
         return turn_rows(words, index[rows], axis, length, kappa, out[rows])
 
-    if over_rows(draw, len(h), draw_seconds(*h.shape)) >= 0:
-        _require_finite(h)
+    _refuse(over_rows(draw, len(h), draw_seconds(*h.shape)), h)
     return out
 
 
-def _require_finite(h: FloatArray) -> None:
-    bad = ~np.isfinite(h)
-    if bad.any():
-        raise SpecError(f"h must be finite, got {h[bad][0]}")
+def _refuse(failed: int, h: FloatArray) -> None:
+    if failed >= 0:
+        bad = h[failed][~np.isfinite(h[failed])]
+        found = f"{bad[0]}" if bad.size else f"{h[failed]}, whose length is not"
+        raise SpecError(f"h must be finite, got {found}")
 
 
 def _stepped(
@@ -185,14 +185,14 @@ def _stepped(
     index: IntArray,
     omega: FloatArray | None,
 ) -> FloatArray:
-    _require_finite(h)
     d = h.shape[1]
     if d > MAX_DIMENSION:
         raise SpecError(
             f"noise is stepped only for d <= {MAX_DIMENSION}, got d = {d}: "
             "give t = inf without detuning, which is drawn exactly"
         )
-    length = np.linalg.norm(h, axis=1)
+    h, length = np.ascontiguousarray(h), np.empty(len(h))
+    _refuse(lengths(h, length), h)
     contraction, detuning = _rates(h, length, omega)
     with np.errstate(divide="ignore"):
         window = _WINDOW / (contraction + (d - 1) * diffusion)
@@ -214,7 +214,6 @@ def _stepped(
     excess = diffusion * dt if d > 2 else 0.0
     deviation = np.sqrt(2.0 * diffusion * dt * (1.0 + excess))
     words = stream_words(stream)
-    h = np.ascontiguousarray(h)
     if d == 2:
         scalar = np.zeros(len(h)) if omega is None else np.ascontiguousarray(omega)
         circle_paths(words, index, h, scalar, dt, n_steps, deviation, z)
