@@ -15,7 +15,13 @@ from threadpoolctl import threadpool_limits
 
 from oscsim.network.spec import Network
 from oscsim.physics.aligned import aligned
-from oscsim.physics.dense import Dense, DenseEnsemble, DenseThreaded
+from oscsim.physics.dense import (
+    TARGETS,
+    Dense,
+    DenseEnsemble,
+    DenseEnsembleThreaded,
+    DenseThreaded,
+)
 from oscsim.physics.field import Params
 from oscsim.physics.sparse import Sparse, SparseThreaded
 from oscsim.solve.plan import Plan, noise_words
@@ -23,7 +29,7 @@ from oscsim.solve.sphere_noise import kick_deviation
 from oscsim.solve.steppers import METHODS, integrate
 from oscsim.typing import FloatArray, IntArray
 
-COPIES = 32
+COPIES, _MORE_COPIES, _LARGE = 32, 64, 512
 _LEAST_BLOCK, _BLOCK_NUMBERS = 64, 512
 _LEAST_RUNS, _LEAST_SIZE = 16, 32
 _WORTH_THREADS = 100_000
@@ -125,7 +131,8 @@ def run(
         )
 
     with ExitStack() as stack:
-        if isinstance(layout.params.coupling, DenseEnsemble):
+        coupling: Any = layout.params.coupling
+        if isinstance(coupling, DenseEnsemble | DenseEnsembleThreaded):
             stack.enter_context(threadpool_limits(1, "blas"))
         if layout.is_threaded:
             stack.enter_context(_INNER_THREADS)
@@ -133,8 +140,7 @@ def run(
             numba.set_num_threads(min(workers, _all_threads()))
             stack.callback(numba.set_num_threads, before)
             workers = 1
-        coupling: Any = layout.params.coupling
-        choice = _Choice(coupling.is_on if layout.is_threaded else None)
+        choice = _Choice(getattr(coupling, "is_on", None))
         n_done = _in_pieces(piece, len(layout.tasks), plan, workers, progress, choice)
     return Outcome(saved, observed, _by_trajectory(layout, status, n_runs), n_done)
 
@@ -232,10 +238,7 @@ def _lay_out(network: Network, plan: Plan, workers: int) -> _Layout:
         and n_runs >= _LEAST_RUNS
         and n >= _LEAST_SIZE
     ):
-        first = np.arange(0, n_runs, COPIES)
-        tasks = np.stack([first, np.zeros_like(first), np.zeros_like(first)], axis=1)
-        params = network.params(plan.dtype, n_copies=COPIES)
-        return _Layout(params, COPIES, n, tasks, False)
+        return _lay_out_ensemble(network, plan, workers)
     index = np.arange(n_runs)
     params = network.params(plan.dtype)
     tasks = np.stack([index, np.zeros_like(index), index % network.n_networks], axis=1)
@@ -253,6 +256,23 @@ def _lay_out(network: Network, plan: Plan, workers: int) -> _Layout:
             )
             return _Layout(params, 1, n, tasks, True)
     return _Layout(params, 1, n, tasks, False)
+
+
+def _lay_out_ensemble(network: Network, plan: Plan, workers: int) -> _Layout:
+    """Put copies side by side, as many as suit a matrix product of this size.
+
+    How many depends on the network alone, as the product might round otherwise.
+    Threads share out the trajectories, or the targets if those are too few.
+    """
+    n = network.n_osc
+    n_copies = _MORE_COPIES if n >= _LARGE else COPIES
+    first = np.arange(0, plan.n_runs, n_copies)
+    tasks = np.stack([first, np.zeros_like(first), np.zeros_like(first)], axis=1)
+    params = network.params(plan.dtype, n_copies=n_copies)
+    is_threaded = n > TARGETS and workers > 1 and len(tasks) < 2 * workers
+    if is_threaded:
+        params = params._replace(coupling=DenseEnsembleThreaded(*params.coupling))
+    return _Layout(params, n_copies, n, tasks, is_threaded)
 
 
 def _states(layout: _Layout, start: FloatArray, plan: Plan) -> FloatArray:
