@@ -98,6 +98,7 @@ def _compile(
             "error_model": "numpy",
             "nogil": True,
             "cache": True,
+            "no_cfunc_wrapper": True,
             "fastmath": flags,
             "parallel": parallel,
             "_nrt": allocates,

@@ -327,9 +327,12 @@ class Network:
     @cached_property
     def _strengths(self) -> FloatArray:
         if self.coupling is None:
-            return np.zeros(self.n_osc)
-        if isinstance(self.coupling, float):
-            return np.full(self.n_osc, abs(self.coupling) * (self.n_osc - 1))
-        if sparse.issparse(self.coupling):
-            return np.asarray(abs(self.coupling).sum(axis=1)).ravel()
-        return np.asarray(np.abs(self.coupling).sum(axis=-1))
+            sums = np.zeros(self.n_osc)
+        elif isinstance(self.coupling, float):
+            sums = np.full(self.n_osc, abs(self.coupling) * (self.n_osc - 1))
+        elif sparse.issparse(self.coupling):
+            sums = np.asarray(abs(self.coupling).sum(axis=1)).ravel()
+        else:
+            sums = np.asarray(np.abs(self.coupling).sum(axis=-1))
+        sums.flags.writeable = False
+        return sums

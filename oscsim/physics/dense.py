@@ -1,17 +1,16 @@
 """Coupling by matrices: one network, a batch, or many copies of one."""
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba import prange
 
 from oscsim._jit import kernel
+from oscsim.physics.aligned import aligned
 from oscsim.physics.tile import WIDTHS, tile_sums
 from oscsim.typing import FloatArray, IntArray
 
 TARGETS = 1024
-_LINE = 64
 
 
 class Dense(NamedTuple):
@@ -207,9 +206,7 @@ def in_tiles(weights: FloatArray, dtype: Any) -> Dense:
     width = next((w for w in WIDTHS if n_rows <= w), WIDTHS[-1])
     n_tiles = -(-n_rows // width)
     shape = (weights.size // (n_rows * n), n_tiles, n, width)
-    room = np.zeros(math.prod(shape) + _LINE, dtype)
-    start = -room.ctypes.data % _LINE // room.itemsize
-    tiles = room[start : start + math.prod(shape)].reshape(shape)
+    tiles = aligned(np.broadcast_to(0.0, shape), dtype)
     turned = np.swapaxes(weights.reshape(-1, n_rows, n), 1, 2)
     for t in range(n_tiles):
         part = turned[:, :, t * width : (t + 1) * width]

@@ -8,14 +8,14 @@ from typing import Any
 
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
 from oscsim._jit import FORWARDED
+from oscsim.physics.aligned import LINE
 from oscsim.typing import FloatArray
 
 WIDTHS = (8, 16, 32)
-_VECTOR_BYTES = 64
+"""Bytes of a cache line and of the widest vectors."""
 _INDEX = ir.IntType(64)
 
 
@@ -63,8 +63,8 @@ def _sums_in_registers(width: int) -> Any:
         ]
         item = context.get_data_type(kinds[0].dtype)
         n_bytes = context.get_abi_sizeof(item)
-        lanes = min(width, _VECTOR_BYTES // n_bytes)
-        n = cgutils.unpack_tuple(builder, arrays[0].shape)[1]
+        lanes = min(width, LINE // n_bytes)
+        n = builder.extract_value(arrays[0].shape, 1)
         _emit(
             builder,
             [array.data for array in arrays],

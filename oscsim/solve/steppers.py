@@ -18,7 +18,7 @@ N_WORK = 6
 _MOST_LANES = 8 * LANES
 
 
-@kernel(allocates=False)
+@kernel(allocates=False, inlined=True)
 def increments(
     method: int,
     t: float,
@@ -58,7 +58,7 @@ def _tableau(method: int, q: int, dt: float) -> tuple[float, float]:
     return (0.5 * dt if method == _HEUN else dt), dt
 
 
-@kernel(allocates=False)
+@kernel(allocates=False, inlined=True)
 def _add_stage(
     is_first: bool,
     is_last: bool,

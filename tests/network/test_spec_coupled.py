@@ -1,5 +1,7 @@
 """What coupled networks refuse, and how they are built."""
 
+import dataclasses
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -7,6 +9,7 @@ from scipy import sparse
 
 from oscsim.errors import SpecError
 from oscsim.network.spec import Network
+from oscsim.physics.dense import Dense, DenseEnsemble
 
 pytestmark = pytest.mark.kernel
 
@@ -138,3 +141,39 @@ REFUSALS = [
 def test_refusals(call, message):
     with pytest.raises(SpecError, match=message):
         call()
+
+
+def test_the_layout_of_a_coupling_is_kept_from_run_to_run():
+    weights = np.random.default_rng(0).random((3, 5, 5))
+    net = Network.kuramoto(weights)
+    first = net.params().coupling
+    assert net.params().coupling is first
+    assert net.params(np.float32).coupling.weights.dtype == np.float32
+    again = net.params().coupling
+    assert again is not first
+    assert np.array_equal(again.weights, first.weights)
+    ensemble = Network.kuramoto(weights[0])
+    assert type(ensemble.params(n_copies=4).coupling) is DenseEnsemble
+    assert type(ensemble.params().coupling) is Dense
+    other = dataclasses.replace(net, coupling=2 * net.coupling)
+    assert np.array_equal(other.params().coupling.weights, 2 * first.weights)
+    np.testing.assert_array_equal(other.strengths(), 2 * net.strengths())
+
+
+def test_the_weights_of_a_network_cannot_be_changed():
+    given = np.random.default_rng(0).random((4, 4))
+    net = Network.kuramoto(given, lag=given)
+    for kept in (net.coupling, net.lag, net.strengths()):
+        with pytest.raises(ValueError, match="read-only"):
+            kept[0] = 0.0
+    before = net.params().coupling.weights.copy()
+    given[0] = 9.0
+    assert np.array_equal(net.params().coupling.weights, before)
+
+
+def test_every_array_of_a_batch_lies_network_by_network():
+    net = Network.kuramoto(np.ones((6, 3, 3)), omega=np.ones((6, 3)), shil=0.1)
+    params = net.params()
+    for name in ("omega", "field", "shil"):
+        assert getattr(params, name).shape[0] == 6
+        assert getattr(params, name).flags.c_contiguous
