@@ -55,7 +55,8 @@ class IntegrationError(OscsimError, ArithmeticError):
         n_others: int = 0,
     ) -> None:
         others = f" of trajectory {trajectory}" if trajectory or n_others else ""
-        more = f"; {n_others} more trajectories failed" if n_others else ""
+        runs = "trajectory" if n_others == 1 else "trajectories"
+        more = f"; {n_others} more {runs} failed" if n_others else ""
         super().__init__(
             f"oscillator {index}{others} is not finite, or moved farther than the "
             f"method can follow, at step {step} (t = {time:.6g} s): use a smaller dt"

@@ -209,7 +209,7 @@ def _observed(observe: Any, network: Network, method: str) -> tuple[str, ...]:
     """Return what is to be observed, checked."""
     if observe is None:
         return ()
-    names = (observe,) if isinstance(observe, str) else tuple(observe)
+    names = tuple(observe) if isinstance(observe, list | tuple) else (observe,)
     for name in names:
         if name not in OBSERVABLES:
             raise SpecError(
