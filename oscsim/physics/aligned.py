@@ -7,7 +7,7 @@ import numpy as np
 from oscsim._jit import kernel
 from oscsim.typing import FloatArray
 
-_LINE = 64
+LINE = 64
 
 
 @kernel
@@ -17,8 +17,8 @@ def aligned_zeros(n_rows: int, n: int, like: FloatArray) -> FloatArray:
     The other rows begin on one too if n numbers fill whole lines.
     """
     size = n_rows * n
-    raw = np.zeros(size + _LINE // like.itemsize, like.dtype)
-    skip = (_LINE - raw.ctypes.data % _LINE) % _LINE // like.itemsize
+    raw = np.zeros(size + LINE // like.itemsize, like.dtype)
+    skip = (LINE - raw.ctypes.data % LINE) % LINE // like.itemsize
     return raw[skip : skip + size].reshape(n_rows, n)
 
 
@@ -34,8 +34,8 @@ def aligned(array: Any, dtype: Any) -> FloatArray:
     """
     values = np.asarray(array)
     size, item = values.size, np.dtype(dtype).itemsize
-    raw = np.empty(size + _LINE // item, dtype)
-    skip = -raw.ctypes.data % _LINE // item
+    raw = np.empty(size + LINE // item, dtype)
+    skip = -raw.ctypes.data % LINE // item
     copy = raw[skip : skip + size].reshape(values.shape)
     copy[...] = values
     return copy

@@ -16,10 +16,12 @@ from oscsim._jit import FORWARDED, kernel
 from oscsim.physics.dense import (
     Dense,
     DenseEnsemble,
+    DenseEnsembleThreaded,
     DenseThreaded,
     couple_dense,
     couple_dense_threaded,
     couple_ensemble,
+    couple_ensemble_threaded,
     dense_member,
 )
 from oscsim.physics.sparse import (
@@ -56,7 +58,14 @@ class Uniform(NamedTuple):
 
 
 Coupling: TypeAlias = (
-    Free | Uniform | Dense | DenseThreaded | DenseEnsemble | Sparse | SparseThreaded
+    Free
+    | Uniform
+    | Dense
+    | DenseThreaded
+    | DenseEnsemble
+    | DenseEnsembleThreaded
+    | Sparse
+    | SparseThreaded
 )
 
 
@@ -88,6 +97,7 @@ _COUPLE: dict[type, Callable[..., None]] = {
     Dense: couple_dense,
     DenseThreaded: couple_dense_threaded,
     DenseEnsemble: couple_ensemble,
+    DenseEnsembleThreaded: couple_ensemble_threaded,
     Sparse: couple_sparse,
     SparseThreaded: couple_sparse_threaded,
 }

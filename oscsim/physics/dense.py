@@ -1,14 +1,16 @@
 """Coupling by matrices: one network, a batch, or many copies of one."""
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba import prange
 
 from oscsim._jit import kernel
-from oscsim.physics.tile import LINE, WIDTHS, tile_sums
+from oscsim.physics.aligned import aligned
+from oscsim.physics.tile import WIDTHS, tile_sums
 from oscsim.typing import FloatArray, IntArray
+
+TARGETS = 1024
 
 
 class Dense(NamedTuple):
@@ -41,12 +43,24 @@ class DenseThreaded(NamedTuple):
 
 
 class DenseEnsemble(NamedTuple):
-    """One matrix for several copies of the network, by one matrix product.
+    """One matrix for several copies of the network, by matrix products.
 
     Attributes
     ----------
     weights : FloatArray, shape (n, n)
         ``weights[i, j]`` (rad/s) is what j does to i.
+    """
+
+    weights: FloatArray
+
+
+class DenseEnsembleThreaded(NamedTuple):
+    """The same with the targets shared out over threads.
+
+    Attributes
+    ----------
+    weights : FloatArray, shape (n, n)
+        As in ``DenseEnsemble``.
     """
 
     weights: FloatArray
@@ -126,28 +140,56 @@ def couple_dense_threaded(
 
 
 @kernel
-def couple_ensemble(
-    coupling: DenseEnsemble, x: FloatArray, field: FloatArray, out: FloatArray
+def _multiply(
+    weights: FloatArray, x: FloatArray, field: FloatArray, out: FloatArray, chunk: int
 ) -> None:
-    """Write h_i + sum_j K_ij x_j for copies of the network that lie side by side.
+    """Write h_i + sum_j K_ij x_j of all copies for one chunk of targets.
 
     The product is formed with the targets outermost, which suits the blocking of
     the library better, and turned afterwards.
     """
-    n, d = coupling.weights.shape[0], x.shape[0]
+    n, d = weights.shape[0], x.shape[0]
     rows = x.size // n
-    product = out[d : 2 * d].reshape(n, rows)
-    np.dot(coupling.weights, x.reshape(rows, n).T, product)
-    _turn(product, field.reshape(rows, n), out[:d].reshape(rows, n))
+    first, last = chunk * TARGETS, min((chunk + 1) * TARGETS, n)
+    product = out[d : 2 * d].reshape(n, rows)[first:last]
+    np.dot(weights[first:last], x.reshape(rows, n).T, product)
+    _turn(product, field.reshape(rows, n), out[:d].reshape(rows, n), first)
+
+
+@kernel(parallel=True)
+def _multiply_threads(
+    weights: FloatArray, x: FloatArray, field: FloatArray, out: FloatArray
+) -> None:
+    # The edges of the chunks are the same for any number of threads.
+    for chunk in prange((weights.shape[0] + TARGETS - 1) // TARGETS):
+        _multiply(weights, x, field, out, chunk)
+
+
+@kernel
+def couple_ensemble(
+    coupling: DenseEnsemble, x: FloatArray, field: FloatArray, out: FloatArray
+) -> None:
+    """Write h_i + sum_j K_ij x_j for copies of the network that lie side by side."""
+    for chunk in range((coupling.weights.shape[0] + TARGETS - 1) // TARGETS):
+        _multiply(coupling.weights, x, field, out, chunk)
+
+
+@kernel
+def couple_ensemble_threaded(
+    coupling: DenseEnsembleThreaded, x: FloatArray, field: FloatArray, out: FloatArray
+) -> None:
+    """Write the same as ``couple_ensemble``."""
+    _multiply_threads(coupling.weights, x, field, out)
 
 
 @kernel(allocates=False)
-def _turn(product: FloatArray, field: FloatArray, out: FloatArray) -> None:
-    rows, n = out.shape
+def _turn(product: FloatArray, field: FloatArray, out: FloatArray, first: int) -> None:
+    """Add the field to the rows of a product, which are columns of the result."""
+    n, rows = product.shape
     for start in range(0, n, 16):
         for r in range(rows):
             for i in range(start, min(start + 16, n)):
-                out[r, i] = field[r, i] + product[i, r]
+                out[r, first + i] = field[r, first + i] + product[i, r]
 
 
 def in_tiles(weights: FloatArray, dtype: Any) -> Dense:
@@ -164,9 +206,7 @@ def in_tiles(weights: FloatArray, dtype: Any) -> Dense:
     width = next((w for w in WIDTHS if n_rows <= w), WIDTHS[-1])
     n_tiles = -(-n_rows // width)
     shape = (weights.size // (n_rows * n), n_tiles, n, width)
-    room = np.zeros(math.prod(shape) + LINE, dtype)
-    start = -room.ctypes.data % LINE // room.itemsize
-    tiles = room[start : start + math.prod(shape)].reshape(shape)
+    tiles = aligned(np.broadcast_to(0.0, shape), dtype)
     turned = np.swapaxes(weights.reshape(-1, n_rows, n), 1, 2)
     for t in range(n_tiles):
         part = turned[:, :, t * width : (t + 1) * width]

@@ -48,8 +48,7 @@ def slice_sums(
         sums += weights[p, :, None] * pairs[columns[p]]
 
 
-@intrinsic
-def _sums_in_registers(
+def _declare(
     context: Any,
     weights: Any,
     columns: Any,
@@ -72,6 +71,9 @@ def _sums_in_registers(
 
     intp = types.intp
     return types.void(weights, columns, intp, intp, pairs, sums), generate
+
+
+_sums_in_registers: Any = intrinsic(_declare)
 
 
 def _emit(

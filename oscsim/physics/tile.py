@@ -11,10 +11,10 @@ from numba import types
 from numba.extending import intrinsic, overload
 
 from oscsim._jit import FORWARDED
+from oscsim.physics.aligned import LINE
 from oscsim.typing import FloatArray
 
 WIDTHS = (8, 16, 32)
-LINE = 64
 """Bytes of a cache line and of the widest vectors."""
 _INDEX = ir.IntType(64)
 

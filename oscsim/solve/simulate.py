@@ -140,9 +140,9 @@ def simulate(
     and the order of the method.
     Cost per step is O(edges d), O(n d) all-to-all, plus O(n d^2) with rotation
     matrices. Sixteen and more trajectories of one dense network of 32 and more
-    oscillators are advanced by matrix products, 32 trajectories at a time: the
-    bits of a trajectory are then those of any such run, and equal those of a
-    run with fewer trajectories to rounding only.
+    oscillators are advanced by matrix products, 32 trajectories at a time (64 from
+    512 oscillators on): the bits of a trajectory are then those of any such run,
+    and equal those of a run with fewer trajectories to rounding only.
 
     References
     ----------

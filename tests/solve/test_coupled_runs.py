@@ -214,6 +214,23 @@ def test_many_runs_of_one_matrix(kind):
     assert len(np.unique(runs[0].y[:, -1].reshape(70, -1)[:, 0])) == 70
 
 
+def test_many_runs_of_a_large_matrix():
+    """64 at a time, the targets in chunks on threads: the same bits on one."""
+    n = 1100
+    rng = np.random.default_rng(0)
+    weights, omega = rng.standard_normal((n, n)) / n, rng.standard_normal(n)
+    net = Network.kuramoto(weights, omega=omega)
+    arguments = {"t1": 0.1, "dt": 0.05, "method": "heun", "dtype": "float32"}
+    runs = [
+        simulate(net, n_trajectories=n, n_threads=k, **arguments)
+        for n, k in ((70, 2), (70, 1), (16, 2))
+    ]
+    for other in runs[1:]:
+        assert np.array_equal(other.y, runs[0].y[: len(other.y)])
+    few = simulate(net, n_trajectories=3, **arguments)
+    np.testing.assert_allclose(runs[0].y[:3], few.y, atol=1e-5)
+
+
 @pytest.mark.kernel
 def test_a_batch_is_its_networks_one_by_one():
     rng = np.random.default_rng(2)
