@@ -76,7 +76,7 @@ def _tangent(
     if d == 2:
         _tangent_on_circle(z[0], z[1], vector[0], vector[1], out[0], out[1])
         return
-    inner_products(z, vector, along)
+    _inner_products(z, vector, along)
     for a in range(d):
         for i in range(n):
             out[a, i] = vector[a, i] - along[i] * z[a, i]
@@ -99,24 +99,14 @@ def _tangent_on_circle(
 
 
 @kernel(allocates=False)
-def inner_products(a: FloatArray, b: FloatArray, out: FloatArray) -> None:
-    """Write <a_i, b_i> for every i, both (d, n) with d >= 2.
-
-    Four components at a time: a sum that goes through memory after each one
-    waits longer for its own last value than the arithmetic takes.
-    """
+def _inner_products(a: FloatArray, b: FloatArray, out: FloatArray) -> None:
+    """Write <a_i, b_i> for every i, both (d, n) with d >= 2."""
     d, n = a.shape
-    first = 2 + (d - 2) % 4
     for i in range(n):
         out[i] = a[0, i] * b[0, i] + a[1, i] * b[1, i]
-    for k in range(2, first):
+    for k in range(2, d):
         for i in range(n):
             out[i] += a[k, i] * b[k, i]
-    for k in range(first, d, 4):
-        for i in range(n):
-            out[i] += (a[k, i] * b[k, i] + a[k + 1, i] * b[k + 1, i]) + (
-                a[k + 2, i] * b[k + 2, i] + a[k + 3, i] * b[k + 3, i]
-            )
 
 
 @kernel(allocates=False)
@@ -173,7 +163,7 @@ def retract(z: FloatArray, square: FloatArray, least: Any, most: Any) -> int:
     """
     d, n = z.shape
     one = z.dtype.type(1.0)
-    inner_products(z, z, square)
+    _inner_products(z, z, square)
     failed, n_bad = -1, 0
     for i in range(n):
         n_bad += not (least <= square[i] <= most)

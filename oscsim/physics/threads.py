@@ -11,8 +11,8 @@ from typing import Any
 
 import numba
 
-# Starting and joining the threads takes 0.1 to 0.3 ms.
-_WORTH_THREADS_S = 1e-3
+# Starting and joining threads takes 0.1 to 0.3 ms, on a busy machine far more.
+_WORTH_THREADS_S = 2e-3
 _PIECES_PER_THREAD = 4
 # Temporary numbers of so many rows come from memory that has been used before.
 _MOST_ROWS = 8192

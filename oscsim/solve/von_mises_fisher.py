@@ -91,7 +91,7 @@ def von_mises_fisher(
 
 def draw_seconds(n: int, d: int) -> float:
     """Return the rough time of n draws on one thread (s), for the choice of threads."""
-    return n * (2e-8 + 5e-9 * d)
+    return n * (8e-9 + 3.3e-9 * d)
 
 
 @kernel
