@@ -145,27 +145,31 @@ def _in_process(group: str, quick: bool, repeats: int) -> list[dict[str, Any]]:
 
 
 def _one_group(group: str, quick: bool, repeats: int, out: Path) -> int:
-    from tests.benchmarks import workloads
+    from tests.benchmarks import batch_rows, dense_rows, driven_rows
+    from tests.benchmarks.entries import Row, Scale
+    from tests.benchmarks.growth_rows import growth
     from tests.benchmarks.inference import infer_rows
+    from tests.benchmarks.noisy_rows import w5_noise
+    from tests.benchmarks.sparse_rows import w2_sparse
     from tests.benchmarks.startup import memory_rows, startup_rows
 
-    makers: dict[str, Callable[[workloads.Scale], list[workloads.Row]]] = {
-        "W1": workloads.w1_dense,
-        "W1-adaptive": workloads.w1_adaptive,
-        "W1-jitcode": workloads.w1_jitcode,
-        "W2": workloads.w2_sparse,
-        "W3": workloads.w3_batch,
-        "W5": workloads.w5_noise,
-        "W6": workloads.w6_shared,
-        "growth": workloads.growth,
+    makers: dict[str, Callable[[Scale], list[Row]]] = {
+        "W1": dense_rows.w1_dense,
+        "W1-adaptive": dense_rows.w1_adaptive,
+        "W1-jitcode": dense_rows.w1_jitcode,
+        "W2": w2_sparse,
+        "W3": batch_rows.w3_batch,
+        "W5": w5_noise,
+        "W6": batch_rows.w6_shared,
+        "growth": growth,
         "inference": infer_rows,
         "startup": startup_rows,
         "memory": memory_rows,
     }
     for d in DIMENSIONS:
-        makers[f"W4-d{d}"] = partial(workloads.w4_driven, d=d)
-        makers[f"W4-settled-d{d}"] = partial(workloads.w4_settled, d=d)
-    rows = makers[group](workloads.Scale(quick, repeats))
+        makers[f"W4-d{d}"] = partial(driven_rows.w4_driven, d=d)
+        makers[f"W4-settled-d{d}"] = partial(driven_rows.w4_settled, d=d)
+    rows = makers[group](Scale(quick, repeats))
     out.write_text(json.dumps(rows), encoding="utf-8")
     return 0
 
