@@ -208,37 +208,44 @@ def _show(group: str, rows: list[dict[str, Any]]) -> None:
 def _write(out: Path, machine: dict[str, Any], rows: list[dict[str, Any]]) -> None:
     from oscsim.files import write_whole
     from tests.benchmarks.figure import draw
-    from tests.benchmarks.targets import judge, rooflines
+    from tests.benchmarks.targets import compare, judge, rooflines
 
     targets = judge(rows)
     others = [r["load"]["others_processors"] or 0.0 for r in rows if r.get("load")]
     machine["others_processors_max"] = max(others, default=None)
     machine["disturbed"] = max(others, default=0.0) > BUSY
     report: dict[str, Any] = {"machine": machine, "targets": targets}
-    report |= {"rooflines": rooflines(rows), "rows": rows}
+    report |= {"comparisons": compare(rows), "rooflines": rooflines(rows)}
+    report["rows"] = rows
     out.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(report, indent=1, allow_nan=False) + "\n"
     write_whole(out, text.encode())
     write_whole(out.with_suffix(".png"), draw(report))
     if machine["quick"]:
         console.print("small sizes: what follows says nothing about speed")
+    _show_verdicts(report)
+    console.print(f"written: {out} and {out.with_suffix('.png').name}")
+
+
+def _show_verdicts(report: dict[str, Any]) -> None:
     table = Table(title="targets", title_justify="left")
     for heading in ("id", "measured", "by CPU time", "asked", "", "what"):
         table.add_column(heading)
-    for name, entry in targets.items():
-        measured = entry["measured"]
-        table.add_row(
-            name,
-            "not measured" if measured is None else f"{measured:.3g}",
-            "" if measured is None else f"{entry['measured_cpu']:.3g}",
-            f"{entry['sense']} {entry['target']:g}",
-            "" if measured is None else ("reached" if entry["reached"] else "MISSED"),
-            entry.get("missing", entry["what"]),
-        )
+    for name, entry in (report["targets"] | report["comparisons"]).items():
+        measured, what = entry["measured"], entry.get("missing", entry["what"])
+        numbers = ("not measured", "")
+        if measured is not None:
+            numbers = f"{measured:.3g}", f"{entry['measured_cpu']:.3g}"
+        asked, verdict = "nothing", ""
+        if "target" in entry:
+            asked = f"{entry['sense']} {entry['target']:g}"
+            if measured is not None:
+                verdict = "reached" if entry["reached"] else "MISSED"
+        table.add_row(name, *numbers, asked, verdict, what)
     console.print(table)
-    for name, text in report["rooflines"].items():
-        console.print(f"{name}: {text}", markup=False)
-    console.print(f"written: {out} and {out.with_suffix('.png').name}")
+    for name, entry in report["targets"].items():
+        if "reason" in entry:
+            console.print(f"{name} missed: {entry['reason']}", markup=False)
 
 
 if __name__ == "__main__":

@@ -11,8 +11,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks.measure import LoadWatch, version_of
 from tests.benchmarks.entries import Row, Scale
+from tests.benchmarks.measure import LoadWatch, version_of
 
 ROOT = Path(__file__).parents[2]
 
