@@ -35,11 +35,12 @@ def against(
         least, what = floor(t)
         mine, theirs = t.fastest(row, ours), t.fastest(row, peer)
         most = theirs["wall_per_unit_s"] / least
-        verdict = (
-            "less than is asked, whatever our code does"
-            if most < value
-            else "so what is missing lies between this floor and ours"
-        )
+        if mine["wall_per_unit_s"] < least:
+            verdict = "but ours is faster than this floor, which explains nothing"
+        elif most < value:
+            verdict = "less than is asked"
+        else:
+            verdict = "so what is missing lies between this floor and ours"
         return (
             f"{what} would take {seconds_text(least)} a step; ours takes "
             f"{mine['wall_per_unit_s'] / least:.2f} times that on {processors(mine)}, "

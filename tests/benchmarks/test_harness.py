@@ -387,9 +387,12 @@ def test_every_target_has_a_reason_made_of_the_rows():
 
 def test_a_reason_says_whether_the_floor_is_near_enough():
     """320 edges and evaluations; the peer takes 3 s, 15 times ours are asked."""
-    far, near = (rooflines(whole_run(floor=floor))["W2_jax"] for floor in (1e-3, 1e-4))
+    far, near, wrong = (
+        rooflines(whole_run(floor=floor))["W2_jax"] for floor in (1e-3, 1e-4, 1e-2)
+    )
     assert "the ratio would be 9.38, less than is asked" in far
     assert "the ratio would be 93.8, so what is missing" in near
+    assert "faster than this floor" in wrong
 
 
 def test_a_reason_that_lacks_rows_says_so():
