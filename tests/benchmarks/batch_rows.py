@@ -75,7 +75,7 @@ def w3_batch(scale: Scale) -> list[Row]:
     exact = at_end(pair(np, weight, omega), problem, few)
     contenders = fixed_step(exact, few, problem.dt, entries)
     contenders += ceilings.products(scale.of(2048, 256))
-    contenders += ceilings.angles(scale.of(2000, 20))
+    contenders += ceilings.angles(scale.of(20_000, 200))
     return alternate("W3", contenders, scale.repeats, size=n, n_networks=count)
 
 
@@ -180,5 +180,5 @@ def w6_shared(scale: Scale) -> list[Row]:
         attempt(e.name, e.library, lambda e=e: made(e), e.family) for e in entries
     ]
     contenders += ceilings.products(scale.of(4096, 256))[1:]
-    contenders += ceilings.angles(scale.of(2000, 20))[1:]
+    contenders += ceilings.angles(scale.of(20_000, 200))[1:]
     return alternate("W6", contenders, scale.repeats, size=n, n_trajectories=many)

@@ -13,8 +13,8 @@ import numpy as np
 
 from oscsim._jit import kernel
 from oscsim.physics.sincos import sincos
-from oscsim.solve.noise import normals
-from oscsim.solve.stream import Stream
+from oscsim.solve.philox import LANES, normal_lanes, uniform_lanes
+from oscsim.solve.stream import Stream, stream_words
 from tests.benchmarks.measure import Contender
 
 N_THREADS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2
@@ -61,6 +61,19 @@ def _turn_often(theta, s, c, n_times):
     for _ in range(n_times):
         sincos(theta, s, c)
         theta[0] = s[0]
+
+
+@kernel
+def _draw_often(words, steps, index, lanes, n_times):
+    """Draw two normal numbers per lane n_times; what is kept is their sum."""
+    total = 0.0
+    for _ in range(n_times):
+        for lane in range(index.shape[0]):
+            index[lane] += np.uint64(index.shape[0])
+        uniform_lanes(words, steps, index, lanes[0], lanes[1])
+        normal_lanes(lanes[0], lanes[1], lanes[2], lanes[3], lanes[4])
+        total += lanes[2, 0] + lanes[3, 0]
+    return total
 
 
 def on_all(work: Callable[..., object], parts: list[tuple]) -> None:
@@ -159,7 +172,10 @@ def angles(n_times: int, n_threads: int = N_THREADS) -> list[Contender]:
     return made
 
 
-def draws(n: int) -> Contender:
+def draws(n_times: int) -> Contender:
     """Return our own normal numbers alone, one processor; one unit is one number."""
-    run = partial(normals, Stream(1, 1), np.zeros(1, np.int64), n)
-    return Contender("normal numbers", "numba", run, float(n), family=KIND)
+    steps, index = np.zeros(LANES, np.uint64), np.arange(LANES, dtype=np.uint64)
+    words, lanes = stream_words(Stream(1, 1)), np.zeros((5, LANES))
+    run = partial(_draw_often, words, steps, index, lanes, n_times)
+    units = 2.0 * LANES * n_times
+    return Contender("normal numbers", "numba", run, units, family=KIND)

@@ -35,7 +35,7 @@ def w4_driven(scale: Scale, d: int) -> list[Row]:
     exact = problems.settled(problem, n_checked * problem.dt)
     contenders = fixed_step(exact, n_checked, problem.dt, entries)
     contenders += ceilings.products(scale.of(2048, 256))
-    contenders.append(ceilings.operations(scale.of(20_000, 100)))
+    contenders.append(ceilings.operations(scale.of(200_000, 2000)))
     return alternate(f"W4 d={d}", contenders, scale.repeats, size=n, dimension=d)
 
 
@@ -244,7 +244,7 @@ def w4_settled(scale: Scale, d: int) -> list[Row]:
         ),
     ]
     contenders += ceilings.reads("of the arrays", 3 * 8 * n * d, scale.of(20, 2))
-    contenders.append(ceilings.draws(scale.of(200_000, 2000)))
+    contenders.append(ceilings.draws(scale.of(50_000, 500)))
     return alternate(
         f"W4 settled d={d}", contenders, scale.repeats, size=n, dimension=d
     )

@@ -128,8 +128,8 @@ def w5_noise(scale: Scale) -> list[Row]:
         for entry in makers
         for name, library in [entry[:2]]
     ]
-    contenders += ceilings.angles(scale.of(2000, 20), n_threads=1)[:1]
-    contenders.append(ceilings.draws(scale.of(200_000, 2000)))
+    contenders += ceilings.angles(scale.of(20_000, 200), n_threads=1)[:1]
+    contenders.append(ceilings.draws(scale.of(50_000, 500)))
     rows = alternate("W5", contenders, scale.repeats, size=n)
     if any(r["family"] == "oscsim" and "missing" not in r for r in rows):
         first, second = (
