@@ -219,7 +219,8 @@ def test_many_runs_of_a_large_matrix():
     n = 1100
     rng = np.random.default_rng(0)
     weights, omega = rng.standard_normal((n, n)) / n, rng.standard_normal(n)
-    net = Network.kuramoto(weights, omega=omega)
+    drive = {"anchors": [0.3], "anchor_weights": rng.standard_normal((n, 1))}
+    net = Network.kuramoto(weights, omega=omega, **drive)
     arguments = {"t1": 0.1, "dt": 0.05, "method": "heun", "dtype": "float32"}
     runs = [
         simulate(net, n_trajectories=n, n_threads=k, **arguments)
