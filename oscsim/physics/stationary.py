@@ -226,9 +226,7 @@ def beat_frequency(
     return np.asarray(np.copysign(np.sqrt(2.0 * margin) * np.sqrt(half_sum), dw))
 
 
-def lock_angle(
-    detuning: FloatArray | float, drive: FloatArray | float
-) -> FloatArray:
+def lock_angle(detuning: FloatArray | float, drive: FloatArray | float) -> FloatArray:
     """Return the static error asin(dw / L) (rad) of a locked, noiseless phase.
 
     Parameters
