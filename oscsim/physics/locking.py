@@ -61,8 +61,9 @@ def effective_frequencies(path: Path, after: float = 0.0) -> FloatArray:
     Warns
     -----
     RuntimeWarning
-        If a saved step turns a unit vector by nearly half a turn or more, so that
-        whole turns may be lost; or if phases jump as wrapped ones do.
+        If a saved step turns a unit vector by nearly half a turn, so that whole
+        turns may be lost (a step of more may look like any smaller one: no
+        warning is no proof); or if phases jump as wrapped ones do.
     """
     keep = _kept(path, after, at_least=2)
     if path.geometry == "sphere" and path.y.shape[-1] != 2:
@@ -89,7 +90,7 @@ def _angle_on_circle(z: Any) -> tuple[FloatArray, str]:
     doubt = ""
     if largest > _NEARLY_HALF:
         doubt = (
-            "a unit vector turns by nearly half a turn or more between saved times: "
+            "a unit vector turns by nearly half a turn between two saved times: "
             "whole turns may be lost, save more often"
         )
     return theta[-1] - theta[0] - _TURN * turns.sum(axis=0), doubt

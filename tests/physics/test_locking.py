@@ -93,10 +93,10 @@ def slipping(t, w=1.05):
 
 
 def test_a_slip_between_rests_needs_short_steps():
-    """Saved five times a turn on average, and wrong by the turns of the slips."""
+    """Saved five times a turn on average, and wrong by the turns of some slips."""
     beat = np.sqrt(1.05**2 - 1)
     period = 2 * np.pi / beat
-    coarse = np.linspace(0, 20 * period, 20 * 5 + 1)
+    coarse = np.linspace(0, 20 * period, 20 * 5 + 4)
     fine = np.linspace(0, 20 * period, 20 * 60 + 1)
     assert np.abs(np.diff(slipping(fine))).max() < 0.9 * np.pi
     found = effective_frequencies(
@@ -104,7 +104,7 @@ def test_a_slip_between_rests_needs_short_steps():
     )
     assert found[0, 0] == pytest.approx(beat)
     assert np.abs(np.diff(slipping(coarse))).max() > np.pi
-    with pytest.warns(RuntimeWarning, match="nearly half a turn or more"):
+    with pytest.warns(RuntimeWarning, match="nearly half a turn"):
         found = effective_frequencies(
             on_circle(path(slipping(coarse)[None, :, None], t=coarse))
         )
