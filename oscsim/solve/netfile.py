@@ -21,7 +21,7 @@ SAVES = 400
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Count = Annotated[int, Field(ge=1)]
+Count = Annotated[int, Field(ge=1, lt=2**63)]
 Word = Annotated[int, Field(ge=0, lt=2**32)]
 Numbers = Finite | list[Finite]
 
@@ -163,7 +163,8 @@ class NetworkFile(_Table):
         if self.simulate.dt is None and self.simulate.method in ADAPTIVE:
             given["dt"] = self.simulate.t1 / SAVES
         if "save_every" not in given and "dt" in given:
-            given["save_every"] = max(1, round(given["t1"] / given["dt"]) // SAVES)
+            steps = min(given["t1"] / given["dt"], 2.0**53)
+            given["save_every"] = max(1, round(steps) // SAVES)
         return given
 
 
