@@ -1,14 +1,13 @@
 """What a run is made of, checked before anything is allocated."""
 
 import math
-import os
 import warnings
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from oscsim.errors import SpecError
+from oscsim.memory import free_memory
 from oscsim.network.arguments import diffusion_of
 from oscsim.network.spec import Network
 from oscsim.solve.noise import Stream, points_on_sphere, uniforms
@@ -197,25 +196,12 @@ def check_memory(n_bytes: int) -> None:
     SpecError
         If that is more than the memory that is free.
     """
-    free = _free_memory()
+    free = free_memory()
     if n_bytes > free:
         raise SpecError(
             f"this run needs {n_bytes / 1e9:.3g} GB and {free / 1e9:.3g} GB are free: "
             "save less often, observe='order_parameter', or fewer trajectories"
         )
-
-
-def _free_memory() -> float:
-    try:
-        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
-            if line.startswith("MemAvailable:"):
-                return float(line.split()[1]) * 1024.0
-    except OSError:
-        pass
-    try:
-        return float(os.sysconf("SC_PHYS_PAGES")) * float(os.sysconf("SC_PAGE_SIZE"))
-    except (AttributeError, ValueError, OSError):
-        return math.inf
 
 
 def starts(

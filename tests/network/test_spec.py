@@ -48,6 +48,17 @@ def test_the_caller_keeps_its_arrays():
     ("call", "message"),
     [
         (lambda: Network.driven(np.ones((2, 2)), None, "plane"), "'torus' or 'sphere'"),
+        (lambda: Network.driven(np.ones((2, 2)) * 1j), "field must hold real numbers"),
+        (lambda: Network.driven([["1", "2"]]), "field must hold real numbers"),
+        (lambda: Network.driven([[1, 2], [3]]), "the rows of field must be equally"),
+        (
+            lambda: Network.driven(np.ma.array(np.ones((2, 2)), mask=np.eye(2))),
+            "field has masked entries",
+        ),
+        (
+            lambda: Network.driven(np.ones((10**4, 10**3)), np.zeros((10**3, 10**3))),
+            "10000 oscillators with d = 1000 needs",
+        ),
         (lambda: Network.driven(np.ones(3)), r"shape \(n, d\).*got \(3,\)"),
         (lambda: Network.driven(np.ones((0, 3))), "n >= 1 and d >= 2"),
         (lambda: Network.driven(np.ones((2, 1))), "n >= 1 and d >= 2"),

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from oscsim.errors import IntegrationError, SpecError
 from oscsim.network.spec import Network
-from oscsim.solve import plan, run
+from oscsim.solve import run
 from oscsim.solve.simulate import simulate
 
 PAIR = np.array([[0.0, 1.0], [1.0, 0.0]])
@@ -90,7 +90,6 @@ def test_more_memory_than_there_is_is_refused_before_anything_is_allocated():
     net = Network.kuramoto("all-to-all", n=1000)
     with pytest.raises(SpecError, match=r"this run needs 8(\.\d+)?e\+03 GB"):
         simulate(net, t1=1e6, dt=1e-3, save_every=1)
-    assert 1e6 < plan._free_memory() < 1e15
 
 
 @pytest.mark.kernel
