@@ -171,6 +171,24 @@ def test_observing_keeps_the_order_instead_of_the_states(capfd, pair):
     assert Path("runs/pair-s0/order.png").exists()
 
 
+def test_observed_frequencies_are_reported(capfd, pair):
+    both = 'dt = 0.05\nobserve = ["effective_frequency", "order_parameter"]'
+    changed(pair, "dt = 0.05", both)
+    code, out, _ = run(capfd, "simulate", pair, "--json")
+    assert code == 0
+    locking = json.loads(out)["locking"]
+    with np.load("runs/pair-s0/trajectory.npz") as archive:
+        found = archive["frequency"]
+        assert found.shape == (2, 2)
+        np.testing.assert_allclose(
+            found, (archive["y"][:, -1] - archive["y"][:, 0]) / archive["t"][-1]
+        )
+    assert locking["frequency_low_rad_s"] == found[0].min()
+    assert locking["largest_cluster"] == 2
+    assert Path("runs/pair-s0/locking.png").exists()
+    assert Path("runs/pair-s0/order.png").exists()
+
+
 def test_divergence_is_work_that_failed(capfd, pair, monkeypatch):
     def diverging(*_, **__):
         raise IntegrationError(1, 0.05, 0)

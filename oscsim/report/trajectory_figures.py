@@ -256,9 +256,14 @@ def order_over_time(run: Trajectory) -> tuple[FloatArray, FloatArray]:
 
 
 def cluster_tolerance(run: Trajectory, after: float = 0.0) -> float:
-    """Return 1 rad over the saved time from ``after`` on (rad/s)."""
+    """Return 1 rad over the saved time from ``after`` on (rad/s).
+
+    A turn where frequencies were observed: they include the transient, in which
+    locked phases may move by up to a turn against each other.
+    """
     kept = run.t[run.t >= after]
-    return 1.0 / float(kept[-1] - kept[0])
+    angle = 2 * np.pi if run.frequency.size else 1.0
+    return float(angle / (kept[-1] - kept[0]))
 
 
 def one_trajectory(run: Trajectory, trajectory: int) -> FloatArray:

@@ -5,6 +5,7 @@ from oscsim.errors import SpecError
 from oscsim.network.spec import Network
 from oscsim.physics.kuramoto import KuramotoParams
 from oscsim.physics.lohe import LoheParams
+from tests.helpers import antisymmetric
 
 pytestmark = pytest.mark.kernel
 
@@ -71,3 +72,13 @@ def test_the_caller_keeps_its_arrays():
 def test_refusals(call, message):
     with pytest.raises(SpecError, match=message):
         call()
+
+
+def test_a_rotation_in_other_axes_may_be_off_by_rounding():
+    rng = np.random.default_rng(0)
+    omega, q = antisymmetric(0, 5, 4), np.linalg.qr(rng.standard_normal((4, 4)))[0]
+    turned = q @ omega @ q.T
+    found = Network.driven(np.ones((5, 4)), turned).omega
+    np.testing.assert_allclose(found, turned, atol=1e-15)
+    assert np.array_equal(found, -found.swapaxes(1, 2))
+    assert np.array_equal(Network.driven(np.ones((5, 4)), omega).omega, omega)

@@ -87,7 +87,9 @@ def test_advance_reports_the_first_oscillator_that_failed():
     zero = np.zeros(3)
     assert advance(np.zeros(3), torus, 1.0, np.array([3.1, 9.0, -3.1]), zero) == -1
     # Half a turn beyond the free rotation of 9 rad, then a phase that is not one.
-    assert advance(np.zeros(3), torus, 1.0, np.array([0, 9 + 3.2, 4]), zero) == 1
+    y = np.zeros(3)
+    assert advance(y, torus, 1.0, np.array([0, 9 + 3.2, 4]), zero) == 1
+    assert np.isnan(y).tolist() == [False, True, True]
     assert advance(np.zeros(3), torus, 1.0, np.array([0, 9, np.nan]), zero) == 2
     for size in (np.inf, -np.inf, np.nan):
         noise = np.array([size, 0.0, 0.0])

@@ -116,6 +116,16 @@ def test_a_dense_spectrum_is_not_one_cluster():
     assert np.bincount(locked_clusters(rates, 1e-7))[1] == 1
 
 
+def test_clusters_of_a_run_in_one_call():
+    theta = np.multiply.outer(TIMES, [1.0, 1.0, 1.0, -2.0])
+    theta[TIMES < 2, 0] *= 3.0
+    run = path(theta[None])
+    assert locked_clusters(run, 0.1, after=2.0).tolist() == [[0, 0, 0, 1]]
+    assert locked_clusters(turning(1.0, 2.0), 0.1).tolist() == [[0, 1]]
+    with pytest.raises(SpecError, match="needed 2"):
+        locked_clusters(run, 0.1, after=10.0)
+
+
 def test_clusters_keep_the_shape():
     assert locked_clusters(np.zeros((2, 3, 4)), 0.1).shape == (2, 3, 4)
 

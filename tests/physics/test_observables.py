@@ -141,6 +141,16 @@ def test_uniform_weights_give_the_global_order_parameter_of_the_others():
     np.testing.assert_allclose(local, others)
 
 
+def test_a_number_means_all_to_all_in_local_order_too():
+    theta = phases(2, 4, 6)
+    exact = local_order_parameter(theta, np.ones((6, 6)))
+    np.testing.assert_allclose(local_order_parameter(theta, -0.3), exact, atol=1e-14)
+    assert np.isnan(local_order_parameter(theta, 0.0)).all()
+    assert np.isnan(local_order_parameter(np.zeros(1), 2.0)).all()
+    with pytest.raises(SpecError, match="weights must be finite, got nan"):
+        local_order_parameter(theta, float("nan"))
+
+
 @pytest.mark.parametrize(
     ("weights", "message"),
     [

@@ -270,17 +270,19 @@ def test_single_precision_stays_close(kind):
     assert 1e-9 < error < 3e-5
 
 
+@pytest.mark.parametrize("method", ["adaptive", "rk45"])
 @pytest.mark.parametrize("kind", ["dense", "sphere", "all-to-all", "sparse"])
-def test_adaptive_steps_reach_the_same_end(kind):
+def test_adaptive_steps_reach_the_same_end(kind, method):
     net = network_of(kind)
     fine = simulate(net, t1=2, dt=1e-3, save_every=250)
-    free = simulate(net, t1=2, dt=0.25, method="adaptive", save_every=1)
+    free = simulate(net, t1=2, dt=0.25, method=method, save_every=1)
     np.testing.assert_allclose(free.t, fine.t)
-    np.testing.assert_allclose(free.y, fine.y, atol=1e-8)
-    loose = simulate(net, t1=2, method="adaptive", rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(free.y, fine.y, atol=3e-8)
+    loose = simulate(net, t1=2, method=method, rtol=1e-4, atol=1e-4)
     error = np.abs(loose.y[0, -1] - fine.y[0, -1]).max()
     assert 1e-9 < error < 1e-2
     assert loose.t.tolist() == [0, 2]
+    assert loose.method == method
 
 
 def test_the_map_is_a_normalised_step_of_any_size():
@@ -345,6 +347,9 @@ def test_whole_numbers_and_a_new_graph_compile_nothing():
         n_compiled = len(getattr(integrate, "signatures", ()))
         b = simulate(Network.kuramoto(form(3.0 * PAIR)), t1=1.0, dt=0.1)
         assert np.array_equal(a.y, b.y)
-        for n in (11, 50):
+        for n in (11, 500):
             simulate(Network.kuramoto(form(rng.random((n, n)) / n)), t1=1, dt=0.1)
+        large = sparse.random_array((2000, 2000), density=0.002, rng=rng)
+        if form is sparse.csr_array:
+            simulate(Network.kuramoto(large.tocsr()), t1=1, dt=0.1)
         assert len(getattr(integrate, "signatures", ())) == n_compiled

@@ -37,7 +37,7 @@ def test_a_step_unstable_for_the_coupling_is_refused_with_one_that_would_do(
         simulate(signed, **RUN)
     just = Network.kuramoto(PAIR, coupling=limit / 0.1 * 0.999)
     assert simulate(just, method=method, **RUN).status[0] == -1
-    for free in ("map", "adaptive"):
+    for free in ("map", "adaptive", "rk45"):
         assert simulate(stiff, method=free, **RUN).is_complete
 
 
@@ -61,7 +61,8 @@ def test_fast_rotation_only_warns():
         ({"method": "adaptive", "observe": "order_parameter"}, "fixed step"),
         ({"method": "adaptive", "diffusion": 0.1}, "'adaptive' has no noise term"),
         ({"method": "map", "diffusion": 0.1}, "'map' has no noise term"),
-        ({"observe": "energy"}, "observe must be 'order_parameter' or None"),
+        ({"method": "rk45", "diffusion": 0.1}, "'rk45' has no noise term"),
+        ({"observe": "energy"}, "observe must be of order_parameter, "),
         ({"dtype": np.float16}, "float64 or float32, got float16"),
         ({"seed": 1.5}, "seed must be a whole number"),
         ({"seed": True}, "seed must be a whole number"),
@@ -113,11 +114,52 @@ def test_a_failure_in_an_ensemble_spares_the_other_runs():
     assert run_.status[7] == 1
     assert np.isfinite(run_.y[7, 0]).all()
     assert np.isnan(run_.y[7, 1:]).all()
-    with pytest.raises(IntegrationError, match="oscillator 3 is not finite") as caught:
+    with pytest.raises(IntegrationError, match="oscillator 3 of trajectory 7 is") as caught:
         simulate(
             net, t1=1, dt=0.1, start=start, n_trajectories=20, method="euler-maruyama"
         )
     assert (caught.value.step, caught.value.index) == (1, 3)
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("geometry", ["torus", "sphere"])
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_runs_that_fail_together_are_all_told(geometry, n_threads):
+    """Three of 40 runs, two in one block of 32, at the first step, one finite.
+
+    The error names the first by number and counts the others.
+    """
+    rng = np.random.default_rng(0)
+    weights, pull = rng.standard_normal((33, 33)) / 33, np.zeros((33, 1))
+    pull[[3, 5]] = 50.0
+    bad, where = [7, 9, 35], [5, 3, 3]
+    if geometry == "torus":
+        net = Network.kuramoto(weights, anchors=[0.0], anchor_weights=pull)
+        start = np.zeros((40, 33))
+        start[bad, where] = np.pi / 2
+    else:
+        anchors = [[1.0, 0.0, 0.0]]
+        net = Network.lohe(weights, d=3, anchors=anchors, anchor_weights=pull)
+        start = np.tile([1.0, 0.0, 0.0], (40, 33, 1))
+        start[bad, where] = [0.0, 1.0, 0.0]
+    arguments = {
+        "t1": 0.3,
+        "dt": 0.1,
+        "start": start,
+        "n_trajectories": 40,
+        "method": "euler-maruyama",
+        "n_threads": n_threads,
+    }
+    found = simulate(net, on_failure="return", save_every=1, **arguments)
+    assert np.flatnonzero(found.status >= 0).tolist() == bad
+    assert found.status[bad].tolist() == [1, 1, 1]
+    assert np.isfinite(np.delete(found.y, bad, axis=0)).all()
+    with pytest.raises(IntegrationError, match="2 more trajectories failed") as caught:
+        simulate(net, **arguments)
+    error = caught.value
+    assert (error.step, error.trajectory, error.index) == (1, 7, 5)
+    assert error.n_others == 2
+    assert "oscillator 5 of trajectory 7" in str(error)
 
 
 @pytest.mark.kernel

@@ -169,6 +169,18 @@ def test_the_adaptive_method_needs_no_step(read):
     run = osc.simulate(network, **file.arguments())
     assert run.t.size == 401
     assert run.t[-1] == pytest.approx(2.0)
+    fifth = read(TORUS, times.replace("adaptive", "rk45"))[1].arguments()
+    assert (fifth["method"], fifth["dt"]) == ("rk45", 2.0 / 400)
+
+
+def test_several_observables_of_a_file(read):
+    both = 'observe = ["order_parameter", "effective_frequency"]\n'
+    network, file = read(TORUS, TIMES + both)
+    run = osc.simulate(network, **file.arguments())
+    assert run.frequency.shape == (1, 6)
+    assert run.r_observed.shape == (1, run.t_observed.size)
+    with pytest.raises(SpecError, match=r"simulate.observe.*, got 'energy'"):
+        read(TORUS, TIMES + 'observe = "energy"\n')
 
 
 @pytest.mark.parametrize(
