@@ -18,6 +18,7 @@ from oscsim.physics.aligned import aligned
 from oscsim.physics.dense import Dense, DenseEnsemble, DenseThreaded
 from oscsim.physics.field import Params
 from oscsim.physics.sparse import Sparse, SparseThreaded
+from oscsim.solve.carried import unwind
 from oscsim.solve.plan import Plan, noise_words
 from oscsim.solve.sphere_noise import kick_deviation
 from oscsim.solve.steppers import METHODS, integrate
@@ -45,6 +46,8 @@ class Outcome(NamedTuple):
         Order parameters.
     status : IntArray, shape (n_runs, 2)
         Failing step and oscillator, or -1.
+    failed_at : FloatArray, shape (n_runs,)
+        Time (s) reached by a trajectory that failed.
     n_done : int
         Steps that all trajectories made.
     """
@@ -52,6 +55,7 @@ class Outcome(NamedTuple):
     saved: FloatArray
     observed: FloatArray
     status: IntArray
+    failed_at: FloatArray
     n_done: int
 
 
@@ -93,7 +97,7 @@ def run(
     """
     workers = n_threads or os.cpu_count() or 1
     layout = _lay_out(network, plan, workers)
-    y = _states(layout, start, plan)
+    y, total = _states(layout, start, plan, network.geometry == "torus")
     n_runs, n, d = start.shape
     n_rows = plan.rows.size
     saved = np.full((n_runs, 2 if plan.is_observing else n_rows, n, d), np.nan, y.dtype)
@@ -119,6 +123,7 @@ def run(
             deviation,
             words,
             y[first:last],
+            total[first:last],
             saved,
             observed,
             status[first:last],
@@ -136,7 +141,8 @@ def run(
         coupling: Any = layout.params.coupling
         choice = _Choice(coupling.is_on if layout.is_threaded else None)
         n_done = _in_pieces(piece, len(layout.tasks), plan, workers, progress, choice)
-    return Outcome(saved, observed, _by_trajectory(layout, status, n_runs), n_done)
+    found = _by_trajectory(layout, status, n_runs)
+    return Outcome(saved, observed, found, found[:, 0] * plan.dt, n_done)
 
 
 def _in_pieces(
@@ -255,8 +261,10 @@ def _lay_out(network: Network, plan: Plan, workers: int) -> _Layout:
     return _Layout(params, 1, n, tasks, False)
 
 
-def _states(layout: _Layout, start: FloatArray, plan: Plan) -> FloatArray:
-    """Return the state of every task, oscillators innermost."""
+def _states(
+    layout: _Layout, start: FloatArray, plan: Plan, is_torus: bool
+) -> tuple[FloatArray, FloatArray]:
+    """Return the state of every task, oscillators innermost, and counted phases."""
     n_runs, n, d = start.shape
     n_tasks, copies, width = len(layout.tasks), layout.n_copies, layout.width
     runs = layout.tasks[:, 0, None] + np.arange(copies)
@@ -266,7 +274,13 @@ def _states(layout: _Layout, start: FloatArray, plan: Plan) -> FloatArray:
         np.minimum(oscillators, n - 1)[:, None, :],
     ]
     inner = np.moveaxis(picked, -1, 1)
-    return aligned(inner, plan.dtype).reshape(n_tasks, d * copies * width)
+    shape = n_tasks, d * copies * width
+    if not (is_torus and plan.dtype == np.float32):
+        return aligned(inner, plan.dtype).reshape(shape), np.zeros((n_tasks, 0))
+    total = aligned(inner, np.float64)
+    y = aligned(total, plan.dtype)
+    unwind(total.ravel(), y.ravel())
+    return y.reshape(shape), total.reshape(shape)
 
 
 def _deviation(layout: _Layout, plan: Plan, n: int, d: int) -> FloatArray:

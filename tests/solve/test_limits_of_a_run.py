@@ -114,7 +114,9 @@ def test_a_failure_in_an_ensemble_spares_the_other_runs():
     assert run_.status[7] == 1
     assert np.isfinite(run_.y[7, 0]).all()
     assert np.isnan(run_.y[7, 1:]).all()
-    with pytest.raises(IntegrationError, match="oscillator 3 of trajectory 7 is") as caught:
+    with pytest.raises(
+        IntegrationError, match="oscillator 3 of trajectory 7 is"
+    ) as caught:
         simulate(
             net, t1=1, dt=0.1, start=start, n_trajectories=20, method="euler-maruyama"
         )
