@@ -37,13 +37,15 @@ class IntegrationError(OscsimError, ArithmeticError):
     step : int
         Step at which it happened, counted from 1.
     time : float
-        Time after that step (s).
+        Time after that step, or reached by adaptive steps (s).
     index : int
         Flat index of the oscillator: the first that failed at that step.
     trajectory : int
         Trajectory: the first in order of number, whatever failed earlier in time.
     n_others : int
         Trajectories that failed besides.
+    advice : str
+        What to do about it, or why it happened.
     """
 
     def __init__(
@@ -53,14 +55,15 @@ class IntegrationError(OscsimError, ArithmeticError):
         index: int,
         trajectory: int = 0,
         n_others: int = 0,
+        advice: str = "use a smaller dt",
     ) -> None:
         others = f" of trajectory {trajectory}" if trajectory or n_others else ""
         runs = "trajectory" if n_others == 1 else "trajectories"
         more = f"; {n_others} more {runs} failed" if n_others else ""
         super().__init__(
             f"oscillator {index}{others} is not finite, or moved farther than the "
-            f"method can follow, at step {step} (t = {time:.6g} s): use a smaller dt"
+            f"method can follow, at step {step} (t = {time:.6g} s): {advice}"
             f"{more}"
         )
         self.step, self.time, self.index = step, time, index
-        self.trajectory, self.n_others = trajectory, n_others
+        self.trajectory, self.n_others, self.advice = trajectory, n_others, advice

@@ -1,11 +1,11 @@
 """What a run is made of, checked before anything is allocated."""
 
 import math
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from oscsim.arrays import real_array
 from oscsim.errors import SpecError
 from oscsim.memory import free_memory
 from oscsim.network.arguments import diffusion_of
@@ -18,10 +18,6 @@ from oscsim.typing import FloatArray, IntArray
 START_STAGE, NOISE_STAGE = 1, 2
 ADAPTIVE = ("adaptive", "rk45")
 METHOD_NAMES = (*METHODS, *ADAPTIVE)
-OBSERVABLES = ("order_parameter", "effective_frequency")
-
-# Where the stability regions meet the negative real axis.
-_REACH = {"rk4": 2.78, "heun": 2.0, "euler-maruyama": 2.0}
 
 
 class Plan(NamedTuple):
@@ -71,52 +67,6 @@ class Plan(NamedTuple):
         return steps if steps[-1] == self.n_steps else np.append(steps, self.n_steps)
 
 
-def number_of_steps(t1: float, dt: float) -> int:
-    """Return t1 / dt, checked to be a whole number.
-
-    Parameters
-    ----------
-    t1, dt : float
-        End time and step (s).
-
-    Raises
-    ------
-    SpecError
-        If one is out of range or t1 is not a multiple of dt to within 1e-9.
-    """
-    if not 0.0 < dt < math.inf:
-        raise SpecError(f"dt must be positive and finite, got {dt}")
-    if not dt * (1.0 - 1e-9) <= t1 < math.inf:
-        raise SpecError(f"t1 must be finite and at least one step of {dt}, got {t1}")
-    n_steps = round(t1 / dt)
-    if abs(n_steps * dt - t1) > 1e-9 * t1:
-        raise SpecError(
-            f"t1 = {t1} is not a whole number of steps of {dt}: the nearest are "
-            f"{n_steps} steps, t1 = {n_steps * dt:.12g}"
-        )
-    if n_steps >= 2**32:
-        raise SpecError(f"at most 2^32 steps, got {n_steps}: use a larger dt")
-    return n_steps
-
-
-def check_counts(**counts: Any) -> None:
-    """Refuse anything but whole numbers >= 1 (None passes).
-
-    Parameters
-    ----------
-    **counts : int or None
-        By name.
-
-    Raises
-    ------
-    SpecError
-        If one is not.
-    """
-    for name, value in counts.items():
-        if value is not None and (value != int(value) or value < 1):
-            raise SpecError(f"{name} must be a whole number >= 1, got {value}")
-
-
 def diffusion_for(network: Network, diffusion: Any, method: str) -> FloatArray:
     """Return D per oscillator, empty if it is 0 everywhere.
 
@@ -132,11 +82,12 @@ def diffusion_for(network: Network, diffusion: Any, method: str) -> FloatArray:
     Raises
     ------
     SpecError
-        If it is out of range or the method has no noise.
+        If it is out of range, naming the first such entry, or the method has no
+        noise.
     """
     value = network.diffusion
     if diffusion is not None:
-        value = diffusion_of(diffusion, network.n_osc)
+        value = diffusion_of(_diffusion(diffusion), network.n_osc)
     if not value.any():
         return np.zeros(0)
     if method not in ("heun", "euler-maruyama"):
@@ -147,40 +98,14 @@ def diffusion_for(network: Network, diffusion: Any, method: str) -> FloatArray:
     return value
 
 
-def check_stability(network: Network, method: str, dt: float) -> None:
-    """Refuse a step that the coupling makes unstable; warn of fast rotation.
-
-    Parameters
-    ----------
-    network : Network
-        What is coupled.
-    method : str
-        Integration method; the discrete map has no limit.
-    dt : float
-        Step (s).
-
-    Raises
-    ------
-    SpecError
-        If sum_j |K_ij| dt of an oscillator is beyond the method's reach.
-    """
-    if method not in _REACH:
-        return
-    largest = float(network.strengths().max())
-    if largest * dt > _REACH[method]:
-        raise SpecError(
-            f"dt = {dt:.6g} is unstable for '{method}': sum |K| dt = "
-            f"{largest * dt:.4g} of an oscillator is above {_REACH[method]}; use dt "
-            f"<= {_REACH[method] / largest:.3g}"
-        )
-    turn = float(np.abs(network.omega).max(initial=0.0)) * dt
-    if turn > 1.0:
-        warnings.warn(
-            f"an oscillator turns by {turn:.3g} rad per step: fast rotation is "
-            "resolved poorly, use a smaller dt or a rotating frame",
-            RuntimeWarning,
-            stacklevel=3,
-        )
+def _diffusion(diffusion: Any) -> FloatArray:
+    values = real_array("diffusion", diffusion)
+    bad = np.argwhere(values < 0.0)
+    if len(bad):
+        where = tuple(int(k) for k in bad[0])
+        at = f" at index {where[0] if len(where) == 1 else where}" if where else ""
+        raise SpecError(f"diffusion must be finite and >= 0, got {values[where]}{at}")
+    return values
 
 
 def check_memory(n_bytes: int) -> None:
@@ -228,8 +153,8 @@ def starts(
     Raises
     ------
     SpecError
-        If the shape does not fit, a value is not finite, or a vector not of unit
-        length.
+        If the shape does not fit, a value is not a finite real number, or a
+        vector not of unit length to 1e-9 (1e-6 in float32).
     """
     shape = (n_runs, *network.state_shape)
     flat = (n_runs, network.n_osc, -1)
@@ -237,18 +162,15 @@ def starts(
         return np.stack(
             [_random_start(network, seed, k) for k in range(n_runs)]
         ).reshape(flat)
-    value = np.array(start, dtype=np.float64)
+    value = real_array("start", start)
     if value.shape not in (shape, shape[1:]):
         raise SpecError(
             f"start must have shape {shape[1:]} or {shape}, got {value.shape}"
         )
-    bad = np.argwhere(~np.isfinite(value))
-    if len(bad):
-        where = tuple(int(k) for k in bad[0])
-        raise SpecError(f"start must be finite, got {value[where]} at index {where}")
     if network.geometry == "sphere":
         length = np.linalg.norm(value, axis=-1, keepdims=True)
-        if not np.all(np.abs(length - 1.0) < 1e-9):
+        is_single = getattr(start, "dtype", None) == np.float32
+        if not np.all(np.abs(length - 1.0) < (1e-6 if is_single else 1e-9)):
             raise SpecError(
                 "start must hold unit vectors, got the length "
                 f"{length.flat[int(np.argmax(np.abs(length - 1.0)))]:.12g}"

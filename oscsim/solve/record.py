@@ -30,6 +30,7 @@ def save(
 @kernel(allocates=False)
 def record(
     y: FloatArray,
+    total: FloatArray,
     params: Params,
     n_copies: int,
     trajectory: int,
@@ -39,25 +40,51 @@ def record(
     saved: FloatArray,
     observed: FloatArray,
 ) -> None:
-    """Save the state, or its order parameter if asked for, and the end alone."""
+    """Save the state, or its order parameter if asked for, and the end alone.
+
+    Where phases are counted in ``total`` this is what is saved.
+    """
     if observed.shape[1] == 0:
-        save(y, n_copies, trajectory, oscillator, row, saved)
+        _save_phases(y, total, n_copies, trajectory, oscillator, row, saved)
         return
     width = y.shape[0] // (saved.shape[3] * n_copies)
     for m in range(min(n_copies, saved.shape[0] - trajectory)):
         observed[trajectory + m, row] = order(y, params, m * width, width)
     if is_end:
-        save(y, n_copies, trajectory, oscillator, 1, saved)
+        _save_phases(y, total, n_copies, trajectory, oscillator, 1, saved)
+
+
+@kernel(allocates=False)
+def _save_phases(
+    y: FloatArray,
+    total: FloatArray,
+    n_copies: int,
+    trajectory: int,
+    oscillator: int,
+    row: int,
+    saved: FloatArray,
+) -> None:
+    if total.shape[0] > 0:
+        save(total, n_copies, trajectory, oscillator, row, saved)
+    else:
+        save(y, n_copies, trajectory, oscillator, row, saved)
 
 
 @kernel(allocates=False)
 def note_failures(
-    y: FloatArray, n_copies: int, d: int, oscillator: int, step: int, status: IntArray
+    y: FloatArray,
+    total: FloatArray,
+    n_copies: int,
+    d: int,
+    oscillator: int,
+    step: int,
+    status: IntArray,
 ) -> None:
     """Write step and first failed oscillator of every copy that holds a NaN.
 
-    ``status`` (n_copies, 2) keeps what it has. A copy among others is put on a
-    point where it cannot fail again soon.
+    ``status`` (n_copies, 2) keeps what it has. A copy among others is put where
+    its numbers are finite; should it fail again that hides nothing, as a step
+    marks whatever fails.
     """
     width = y.shape[0] // (d * n_copies)
     for m in range(n_copies):
@@ -72,6 +99,9 @@ def note_failures(
                 first = (a * n_copies + m) * width
                 for i in range(first, first + width):
                     y[i] = 1.0 if d > 1 and a == 0 else 0.0
+                if total.shape[0] > 0:
+                    for i in range(first, first + width):
+                        total[i] = 0.0
 
 
 @kernel(allocates=False)

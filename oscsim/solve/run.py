@@ -39,6 +39,8 @@ class Outcome(NamedTuple):
         Order parameters.
     status : IntArray, shape (n_runs, 2)
         Failing step and oscillator, or -1.
+    failed_at : FloatArray, shape (n_runs,)
+        Time (s) reached by a trajectory that failed.
     n_done : int
         Steps that all trajectories made.
     """
@@ -46,6 +48,7 @@ class Outcome(NamedTuple):
     saved: FloatArray
     observed: FloatArray
     status: IntArray
+    failed_at: FloatArray
     n_done: int
 
 
@@ -77,7 +80,7 @@ def run(
     """
     workers = n_threads or os.cpu_count() or 1
     layout = lay_out(network, plan, workers)
-    y = states(layout, start, plan)
+    y, total = states(layout, start, plan, network.geometry == "torus")
     n_runs, n, d = start.shape
     n_rows = plan.rows.size
     saved = np.full((n_runs, 2 if plan.is_observing else n_rows, n, d), np.nan, y.dtype)
@@ -103,6 +106,7 @@ def run(
             deviation,
             words,
             y[first:last],
+            total[first:last],
             saved,
             observed,
             status[first:last],
@@ -120,7 +124,8 @@ def run(
             workers = 1
         choice = _Choice(getattr(coupling, "is_on", None))
         n_done = _in_pieces(piece, len(layout.tasks), plan, workers, progress, choice)
-    return Outcome(saved, observed, by_trajectory(layout, status, n_runs), n_done)
+    found = by_trajectory(layout, status, n_runs)
+    return Outcome(saved, observed, found, found[:, 0] * plan.dt, n_done)
 
 
 def _in_pieces(

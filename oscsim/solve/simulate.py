@@ -9,23 +9,28 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from oscsim import __version__
-from oscsim.errors import IntegrationError, SpecError
+from oscsim.errors import IntegrationError
 from oscsim.network.spec import Network
 from oscsim.solve.adaptive import run_adaptive
 from oscsim.solve.plan import (
     ADAPTIVE,
-    METHOD_NAMES,
-    OBSERVABLES,
     Plan,
-    check_counts,
     check_memory,
-    check_stability,
     diffusion_for,
     noise_words,
-    number_of_steps,
     starts,
 )
+from oscsim.solve.request import (
+    MOST,
+    check_choices,
+    count,
+    observed,
+    precision,
+    steps,
+    tolerances,
+)
 from oscsim.solve.run import Outcome, run
+from oscsim.solve.stability import check_resolution, check_stability
 from oscsim.solve.trajectory import Trajectory
 from oscsim.typing import FloatArray
 
@@ -67,7 +72,8 @@ def simulate(
     t1 : float
         End time (s), a whole number of steps to within 1e-9 of itself.
     dt : float, optional
-        Step (s); with an adaptive method only the unit of ``save_every``.
+        Step (s); with an adaptive method only the unit of ``save_every`` and of
+        ``status``, t1 without it.
     method : {"rk4", "heun", "euler-maruyama", "adaptive", "rk45", "map"}
         Classical Runge-Kutta, stochastic Heun, Euler-Maruyama, the adaptive
         methods of Dormand and Prince of eighth and of fifth order, or the
@@ -96,12 +102,14 @@ def simulate(
     dtype : numpy dtype
         float64 or float32, of the arithmetic and the states.
     rtol, atol : float
-        Error per step allowed to an adaptive method.
+        Error per step allowed to an adaptive method, relative (2.3e-14 at least)
+        and absolute.
     n_threads : int, optional
         Threads, as many as processors by default. The result does not depend on
         it, bit for bit.
     progress : callable, optional
-        Called with (steps done, steps in all) a few times a second.
+        Called with (steps done, steps in all) a few times a second; an adaptive
+        method counts thousandths of the time of each trajectory.
     on_failure : {"raise", "return"}
         Raise, or return with the failing step in ``status`` and NaN afterwards.
 
@@ -114,21 +122,25 @@ def simulate(
     Raises
     ------
     SpecError
-        If an argument is out of range, shapes do not fit, the start is not
-        finite or not on the sphere, a deterministic method meets noise, a
-        frequency is asked of unit vectors, the step
-        is unstable for the coupling (sum |K| dt above 2.78 for Runge-Kutta, 2
-        for the others), or the memory would not suffice.
+        If an argument is of the wrong kind or out of range, shapes do not fit,
+        the start is not finite or not on the sphere, a deterministic method meets
+        noise, a frequency is asked of unit vectors, the memory would not suffice,
+        or a fixed step is unstable: (sum_j |K_ij| + |h_i| + 2 |I_i|) dt of an
+        oscillator, with h_i the drive with its anchors, is above 2.78 for
+        Runge-Kutta, 2 for Heun and Euler-Maruyama.
     IntegrationError
-        If a state stops being finite, or a step is so long that its drift turns
-        a phase by more than half a turn relative to free rotation, or leaves the
-        sphere beyond [1/2, 2] of its radius. It names the first trajectory that
-        failed and counts the others.
+        If a state stops being finite, a fixed step leaves the sphere beyond
+        [1/2, 2] of its radius (or with noise its drift is longer than sqrt(3)), or
+        adaptive steps become too short to count. It names the first trajectory
+        that failed and counts the others.
 
     Warns
     -----
     RuntimeWarning
-        If an oscillator rotates by more than 1 rad per step.
+        If (2 sum_j |K_ij| + |h_i| + 2 |I_i|) dt is above the same limit, where a
+        coupling that acts both ways may be unstable; if an oscillator rotates by
+        more than 1 rad per step; if phases are so large that their rounding adds
+        up to more than .01 rad.
 
     Notes
     -----
@@ -137,7 +149,12 @@ def simulate(
     of Heun. On the sphere a random step follows a great circle, with a variance
     that makes free diffusion right to second order in dt (for d = 2 exactly), and
     every step ends by dividing by the length, which keeps |z| = 1 to rounding
-    and the order of the method.
+    and the order of the method. Measured for unit vectors with d = 8 and |h| =
+    16 D, whose mean alignment is .822: Heun is off by .0037 at |h| dt = .32 and by
+    four times that at twice the step; Euler-Maruyama by -.011 at |h| dt = .16.
+    Phases are not wrapped, and a step rounds them to one part in 1e16: to 1e-8 rad
+    at 1e8 rad. In float32 they are added up in float64 as well, and rounded to
+    float32 where they are saved.
     Cost per step is O(edges d), O(n d) all-to-all, plus O(n d^2) with rotation
     matrices. Sixteen and more trajectories of one dense network of 32 and more
     oscillators are advanced by matrix products, 32 trajectories at a time (64 from
@@ -151,78 +168,46 @@ def simulate(
     .. [2] Hairer, Lubich & Wanner (2006), Geometric Numerical Integration,
        section IV.4 (projection keeps the order).
     """
-    _check_choices(method, on_failure, dtype)
-    check_counts(
-        n_trajectories=n_trajectories, save_every=save_every, n_threads=n_threads
-    )
-    observed = _observed(observe, network, method)
-    n_steps, step = _steps(t1, dt, method, save_every)
-    if observed and "order_parameter" not in observed:
-        save_every = n_steps
+    check_choices(network, method, on_failure, progress)
+    n_runs = count("n_trajectories", n_trajectories, MOST // network.n_networks)
+    workers = None if n_threads is None else count("n_threads", n_threads)
+    rows_apart = None if save_every is None else count("save_every", save_every)
+    measured = observed(observe, network, method)
+    errors = tolerances(rtol, atol)
+    n_steps, step = steps(t1, dt, method, rows_apart)
+    if rows_apart is None or (measured and "order_parameter" not in measured):
+        rows_apart = n_steps
     plan = Plan(
         method=method,
         dt=step,
         n_steps=n_steps,
-        save_every=save_every or n_steps,
+        save_every=min(rows_apart, n_steps),
         diffusion=diffusion_for(network, diffusion, method),
         seed=seed,
-        dtype=np.dtype(dtype),
-        n_runs=n_trajectories * network.n_networks,
-        is_observing="order_parameter" in observed,
+        dtype=precision(dtype),
+        n_runs=n_runs * network.n_networks,
+        is_observing="order_parameter" in measured,
     )
     noise_words(seed, 1)
     check_stability(network, method, step)
     check_memory(_bytes(network, plan))
     first = starts(network, start, plan.n_runs, seed)
-    if method in ADAPTIVE:
-        if not (0.0 < rtol < 1.0 and 0.0 < atol < math.inf):
-            raise SpecError(f"rtol and atol must be positive, got {rtol} and {atol}")
-        outcome = run_adaptive(
-            network, plan, first, plan.rows * step, (rtol, atol), progress
-        )
+    is_adaptive = method in ADAPTIVE
+    check_resolution(network, first, n_steps * step, 1 if is_adaptive else n_steps)
+    if is_adaptive:
+        outcome = run_adaptive(network, plan, first, plan.rows * step, errors, progress)
         done = plan.rows[: outcome.n_done]
         is_complete = outcome.n_done == plan.rows.size
     else:
-        outcome = run(network, plan, first, n_threads, progress)
+        outcome = run(network, plan, first, workers, progress)
         done = plan.rows[plan.rows <= outcome.n_done]
         is_complete = outcome.n_done == n_steps
     if on_failure == "raise":
-        _raise_failure(outcome, step)
+        _raise_failure(outcome, is_adaptive)
     run_ = _result(network, plan, outcome, done, is_complete)
-    if "effective_frequency" not in observed:
+    if "effective_frequency" not in measured:
         return run_
     return replace(run_, frequency=_frequency(run_))
-
-
-def _check_choices(method: str, on_failure: str, dtype: Any) -> None:
-    if method not in METHOD_NAMES:
-        raise SpecError(
-            f"method must be one of {', '.join(METHOD_NAMES)}, got {method!r}"
-        )
-    if on_failure not in ("raise", "return"):
-        raise SpecError(f"on_failure must be 'raise' or 'return', got {on_failure!r}")
-    if np.dtype(dtype) not in (np.float64, np.float32):
-        raise SpecError(f"dtype must be float64 or float32, got {np.dtype(dtype)}")
-
-
-def _observed(observe: Any, network: Network, method: str) -> tuple[str, ...]:
-    """Return what is to be observed, checked."""
-    if observe is None:
-        return ()
-    names = tuple(observe) if isinstance(observe, list | tuple) else (observe,)
-    for name in names:
-        if name not in OBSERVABLES:
-            raise SpecError(
-                f"observe must be of {', '.join(OBSERVABLES)}, or None, got {name!r}"
-            )
-    if method in ADAPTIVE:
-        raise SpecError(f"observe needs a method with a fixed step, got {method!r}")
-    if "effective_frequency" in names and network.geometry == "sphere":
-        raise SpecError(
-            "effective_frequency needs phases: unit vectors have none, use "
-            "Network.kuramoto or Network.driven(..., geometry='torus')"
-        )
-    return names
 
 
 def _frequency(run_: Trajectory) -> FloatArray:
@@ -233,36 +218,36 @@ def _frequency(run_: Trajectory) -> FloatArray:
     return np.asarray(moved / run_.t[-1])
 
 
-def _steps(
-    t1: float, dt: float | None, method: str, save_every: int | None
-) -> tuple[int, float]:
-    if dt is not None:
-        return number_of_steps(t1, dt), float(dt)
-    if method not in ADAPTIVE:
-        raise SpecError(f"method {method!r} needs dt, the step in seconds")
-    if save_every is not None:
-        raise SpecError("save_every counts steps: give dt as well")
-    if not 0.0 < t1 < math.inf:
-        raise SpecError(f"t1 must be positive and finite, got {t1}")
-    return 1, float(t1)
-
-
 def _bytes(network: Network, plan: Plan) -> int:
     """Return what the run will allocate, roughly: results, states, workspace."""
     state = math.prod(network.state_shape)
     kept = 2 if plan.is_observing else plan.n_rows
-    n_bytes = plan.n_runs * (kept + 4) * state * int(plan.dtype.itemsize)
-    weights = getattr(network.coupling, "size", 0)
-    n_bytes += 24 * plan.n_rows
-    return n_bytes + 12 * state * 8 + 2 * 8 * int(weights)
+    size = int(plan.dtype.itemsize)
+    if plan.method in ADAPTIVE:  # states in float64 first, and their lengths
+        size += 8 if size < 8 else 0
+        size += 8 if network.geometry == "sphere" else 0
+    n_bytes = plan.n_runs * state * (kept * size + 48)
+    # times; order parameters, and what tells the rows after a failure
+    n_bytes += plan.n_rows * (24 + plan.n_runs * (10 if plan.is_observing else 2))
+    n_bytes += plan.n_runs * 96
+    weights = int(getattr(network.coupling, "size", 0))
+    is_one_lag = isinstance(network.lag, float)
+    return n_bytes + 12 * state * 8 + (2 if is_one_lag else 4) * 8 * weights
 
 
-def _raise_failure(outcome: Outcome, dt: float) -> None:
+def _raise_failure(outcome: Outcome, is_adaptive: bool) -> None:
     failed = np.flatnonzero(outcome.status[:, 0] >= 0)
     if failed.size:
         step, oscillator = (int(k) for k in outcome.status[failed[0]])
         raise IntegrationError(
-            step, step * dt, oscillator, int(failed[0]), int(failed.size) - 1
+            step,
+            float(outcome.failed_at[failed[0]]),
+            oscillator,
+            int(failed[0]),
+            int(failed.size) - 1,
+            "its rate or its error is too large for any step"
+            if is_adaptive
+            else "use a smaller dt",
         )
 
 

@@ -7,6 +7,7 @@ from oscsim._jit import kernel
 from oscsim.physics.aligned import aligned_zeros
 from oscsim.physics.field import Params, advance, drift, member, move
 from oscsim.physics.lohe import LoheParams
+from oscsim.solve.carried import carry
 from oscsim.solve.kicks import draw, n_lanes
 from oscsim.solve.philox import LANES
 from oscsim.solve.record import note_failures, record
@@ -99,6 +100,7 @@ def integrate(
     deviation: FloatArray,
     words: IntArray,
     y: FloatArray,
+    total: FloatArray,
     saved: FloatArray,
     observed: FloatArray,
     status: IntArray,
@@ -110,6 +112,8 @@ def integrate(
     first oscillator and its place in the stack of parameters; ``status`` (n_tasks,
     n_copies, 2) gets the failing step and oscillator; the state of a trajectory
     that failed is meaningless from then on.
+    ``total`` (n_tasks, n_state) counts the phases of ``y`` in float64, where this
+    is float32 and holds what is left of them after whole turns; else (n_tasks, 0).
     ``words`` (n_trajectories, 4) addresses the noise, ``deviation`` (n_members, n)
     is sqrt(2 D dt), n = 0 without noise. ``saved`` (n_trajectories, n_saved, n, d)
     gets every ``save_every``-th state and that of ``last_step``; if ``observed``
@@ -126,7 +130,7 @@ def integrate(
     counters = np.empty((2, LANES), np.uint64)
     for k in range(tasks.shape[0]):
         trajectory, oscillator, place = tasks[k, 0], tasks[k, 1], tasks[k, 2]
-        own, state = member(params, place, scratch, mean), y[k]
+        own, state, phases = member(params, place, scratch, mean), y[k], total[k]
         spread = deviation[place % deviation.shape[0]]
         for step in range(start_step, start_step + n_steps):
             if n_copies == 1 and status[k, 0, 0] >= 0:
@@ -146,14 +150,17 @@ def integrate(
                 )
             failed = take_step(method, step * dt, state, own, dt, is_noisy, work)
             done = step + 1
+            if phases.shape[0] > 0:
+                failed = max(failed, carry(work[0], work[5], phases, state))
             if failed >= 0:
-                note_failures(state, n_copies, d, oscillator, done, status[k])
+                note_failures(state, phases, n_copies, d, oscillator, done, status[k])
                 if n_copies == 1:
                     break
             if done % save_every == 0 or done == last_step:
                 row = (done + save_every - 1) // save_every
                 record(
                     state,
+                    phases,
                     own,
                     n_copies,
                     trajectory,

@@ -14,6 +14,7 @@ from oscsim.physics.dense import (
 )
 from oscsim.physics.field import Params
 from oscsim.physics.sparse import Sparse, SparseThreaded
+from oscsim.solve.carried import unwind
 from oscsim.solve.plan import Plan
 from oscsim.solve.sphere_noise import kick_deviation
 from oscsim.typing import FloatArray, IntArray
@@ -118,8 +119,10 @@ def _lay_out_ensemble(network: Network, plan: Plan, workers: int) -> Layout:
     return Layout(params, n_copies, n, tasks, is_threaded)
 
 
-def states(layout: Layout, start: FloatArray, plan: Plan) -> FloatArray:
-    """Return the state of every task, oscillators innermost."""
+def states(
+    layout: Layout, start: FloatArray, plan: Plan, is_torus: bool
+) -> tuple[FloatArray, FloatArray]:
+    """Return the state of every task, oscillators innermost, and counted phases."""
     n_runs, n, d = start.shape
     n_tasks, copies, width = len(layout.tasks), layout.n_copies, layout.width
     runs = layout.tasks[:, 0, None] + np.arange(copies)
@@ -129,7 +132,13 @@ def states(layout: Layout, start: FloatArray, plan: Plan) -> FloatArray:
         np.minimum(oscillators, n - 1)[:, None, :],
     ]
     inner = np.moveaxis(picked, -1, 1)
-    return aligned(inner, plan.dtype).reshape(n_tasks, d * copies * width)
+    shape = n_tasks, d * copies * width
+    if not (is_torus and plan.dtype == np.float32):
+        return aligned(inner, plan.dtype).reshape(shape), np.zeros((n_tasks, 0))
+    total = aligned(inner, np.float64)
+    y = aligned(total, plan.dtype)
+    unwind(total.ravel(), y.ravel())
+    return y.reshape(shape), total.reshape(shape)
 
 
 def deviations(layout: Layout, plan: Plan, n: int, d: int) -> FloatArray:

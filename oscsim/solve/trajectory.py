@@ -30,13 +30,15 @@ class Trajectory:
     seed : int
         Seed of starts and noise.
     dt : float
-        Step (s); NaN for an adaptive method without saved times.
+        Step (s); of an adaptive method the unit of ``status``, t1 if none was
+        given.
     method : str
         Integration method.
     version : str
         Version of the package that made it.
     status : IntArray, shape (n_trajectories,)
-        -1, or the step (from 1) at which the trajectory failed.
+        -1, or the step (from 1) at which the trajectory failed; with an adaptive
+        method the one that it did not reach the end of.
     is_complete : bool
         Whether the end was reached; False after an interruption, which leaves
         the times reached by all trajectories.

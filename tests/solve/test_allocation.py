@@ -25,6 +25,7 @@ def run(n_steps):
         METHODS["heun"], params, 1e-3, 0, n_steps, n_steps, n_steps, {copies},
         np.zeros((1, 3), int), np.full((1, n), 1e-3),
         np.zeros(({copies}, 4), np.uint64), y.copy(),
+        np.zeros((1, 0)),
         np.empty(({copies}, 2, n, d)), np.empty(({copies}, 0)),
         np.full((1, {copies}, 2), -1),
     )

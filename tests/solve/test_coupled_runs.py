@@ -43,9 +43,25 @@ def test_pairs_lock_where_they_must(form):
     end = simulate(one_way, t1=60, dt=0.05, start=[0.3, 0.0]).y[0, -1]
     assert end[0] - end[1] == pytest.approx(np.arcsin(0.5), abs=1e-9)
     assert end[1] == 0.0
-    beyond = Network.kuramoto(form(PAIR), omega=[2.1, 0.0])
-    end = simulate(beyond, t1=60, dt=0.05, start=[0.3, 0.0]).y[0, -1]
-    assert end[0] - end[1] > 2 * np.pi
+
+
+@FORMS
+def test_a_pair_beyond_its_lock_range_beats(form):
+    """At sqrt(dw^2 - 4 K^2) = .6403 for dw = 2.1, K = 1, over six whole beats.
+
+    The same run at dw = 2.12, or at K = 1.01, beats 10 % faster or 5 % slower.
+    """
+    beat = np.sqrt(2.1**2 - 4)
+    t1 = 6 * 2 * np.pi / beat
+
+    def rate(detuning, k):
+        net = Network.kuramoto(form(PAIR), omega=[detuning, 0.0], coupling=k)
+        y = simulate(net, t1=t1, dt=t1 / 2000, start=[0.3, 0.0]).y[0]
+        return (np.diff(y[0]) - np.diff(y[-1]))[0] / t1
+
+    assert rate(2.1, 1.0) == pytest.approx(beat, rel=1e-6)
+    assert abs(rate(2.12, 1.0) / beat - 1) > 0.05
+    assert abs(rate(2.1, 1.01) / beat - 1) > 0.03
 
 
 def test_a_lag_slows_an_identical_pair():

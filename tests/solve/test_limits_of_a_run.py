@@ -9,7 +9,7 @@ from scipy import sparse
 
 from oscsim.errors import IntegrationError, SpecError
 from oscsim.network.spec import Network
-from oscsim.solve import run
+from oscsim.solve import adaptive, run
 from oscsim.solve.simulate import simulate
 
 PAIR = np.array([[0.0, 1.0], [1.0, 0.0]])
@@ -17,28 +17,16 @@ RUN = {"t1": 1.0, "dt": 0.1}
 
 
 @pytest.mark.kernel
-@pytest.mark.parametrize(
-    ("method", "limit"), [("rk4", 2.78), ("heun", 2.0), ("euler-maruyama", 2.0)]
-)
-def test_a_step_unstable_for_the_coupling_is_refused_with_one_that_would_do(
-    method, limit
-):
+def test_other_methods_know_no_limit_of_the_step():
     for form in (np.asarray, sparse.csr_array):
         stiff = Network.kuramoto(form(PAIR), coupling=30)
-        with pytest.raises(
-            SpecError, match=f"unstable for '{method}'.*is above {limit}"
-        ):
-            simulate(stiff, method=method, **RUN)
-        good = float(f"{limit / 30:.3g}")
-        with pytest.raises(SpecError, match=f"use dt <= {good:.3g}"):
-            simulate(stiff, method=method, **RUN)
+        with pytest.raises(SpecError, match=r"unstable for 'rk4': sum \|K\| dt = 3 "):
+            simulate(stiff, **RUN)
+        for free in ("map", "adaptive", "rk45"):
+            assert simulate(stiff, method=free, **RUN).is_complete
     signed = Network.kuramoto("all-to-all", n=5, coupling=-40)
     with pytest.raises(SpecError, match=r"sum \|K\| dt = 3.2"):
         simulate(signed, **RUN)
-    just = Network.kuramoto(PAIR, coupling=limit / 0.1 * 0.999)
-    assert simulate(just, method=method, **RUN).status[0] == -1
-    for free in ("map", "adaptive", "rk45"):
-        assert simulate(stiff, method=free, **RUN).is_complete
 
 
 @pytest.mark.kernel
@@ -57,7 +45,6 @@ def test_fast_rotation_only_warns():
         ({"dt": None}, "'rk4' needs dt"),
         ({"method": "adaptive", "dt": None, "save_every": 2}, "give dt as well"),
         ({"method": "adaptive", "dt": None, "t1": -1.0}, "t1 must be positive"),
-        ({"method": "adaptive", "rtol": 0.0}, "rtol and atol must be positive"),
         ({"method": "adaptive", "observe": "order_parameter"}, "fixed step"),
         ({"method": "adaptive", "diffusion": 0.1}, "'adaptive' has no noise term"),
         ({"method": "map", "diffusion": 0.1}, "'map' has no noise term"),
@@ -90,54 +77,96 @@ def test_more_memory_than_there_is_is_refused_before_anything_is_allocated():
     net = Network.kuramoto("all-to-all", n=1000)
     with pytest.raises(SpecError, match=r"this run needs 8(\.\d+)?e\+03 GB"):
         simulate(net, t1=1e6, dt=1e-3, save_every=1)
+    with pytest.raises(SpecError, match=r"this run needs 1e\+03 GB"):
+        simulate(
+            Network.driven(np.zeros((1, 2)), geometry="torus"),
+            t1=1e7,
+            dt=1,
+            save_every=1,
+            n_trajectories=10_000,
+            observe="order_parameter",
+        )
 
 
 @pytest.mark.kernel
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_a_failure_in_an_ensemble_spares_the_other_runs():
+    """A phase of 1.79e308 rad that gains 1e306 a step is infinite at the eighth."""
     rng = np.random.default_rng(0)
-    net = Network.driven(rng.standard_normal((40, 2)), geometry="torus")
     weights = rng.standard_normal((40, 40)) / 40
-    net = Network.kuramoto(weights, anchors=[0.0], anchor_weights=np.full((40, 1), 50))
+    omega = np.where(np.arange(40) == 3, 1e306, 0.0)
+    net = Network.kuramoto(weights, omega=omega)
     start = np.zeros((20, 40))
-    start[7, 3] = np.pi / 2
-    run_ = simulate(
-        net,
-        t1=1,
-        dt=0.1,
-        start=start,
-        n_trajectories=20,
-        on_failure="return",
-        save_every=1,
-        method="euler-maruyama",
-    )
-    assert run_.status[7] == 1
-    assert np.isfinite(run_.y[7, 0]).all()
-    assert np.isnan(run_.y[7, 1:]).all()
+    start[7, 3] = 1.79e308
+    arguments = {"t1": 10, "dt": 1, "start": start, "n_trajectories": 20}
+    arguments |= {"method": "euler-maruyama"}
+    run_ = simulate(net, on_failure="return", save_every=1, **arguments)
+    assert run_.status.tolist() == [-1] * 7 + [8] + [-1] * 12
+    assert np.isfinite(run_.y[7, :8]).all()
+    assert np.isnan(run_.y[7, 8:]).all()
+    assert np.isfinite(np.delete(run_.y, 7, axis=0)).all()
     with pytest.raises(
-        IntegrationError, match="oscillator 3 of trajectory 7"
+        IntegrationError, match="oscillator 3 of trajectory 7 is"
     ) as caught:
-        simulate(
-            net, t1=1, dt=0.1, start=start, n_trajectories=20, method="euler-maruyama"
+        simulate(net, **arguments)
+    assert (caught.value.step, caught.value.index, caught.value.time) == (8, 3, 8.0)
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("method", ["euler-maruyama", "heun"])
+def test_when_a_run_fails_does_not_depend_on_the_others(method):
+    """Noisy vectors, pulled by 19 to the second axis, steps of .1: near a right
+    angle to it a step is too long, which comes about in most of 40 runs within
+    20 steps, in each at its own. The same by edges, where every run is alone.
+    Where a failed run waits, on the first axis, it would fail at every step.
+    """
+    pull = np.zeros((33, 1))
+    pull[[2, 20]] = 19.0
+    found = []
+    for form in (np.asarray, sparse.csr_array):
+        net = Network.lohe(
+            form(np.zeros((33, 33))),
+            d=3,
+            anchors=[[0.0, 1.0, 0.0]],
+            anchor_weights=pull,
         )
-    assert (caught.value.step, caught.value.index) == (1, 3)
+        run_ = simulate(
+            net,
+            t1=2.0,
+            dt=0.1,
+            method=method,
+            diffusion=0.3 if method == "euler-maruyama" else 0.9,
+            start=np.tile([0.0, 1.0, 0.0], (33, 1)),
+            n_trajectories=40,
+            save_every=1,
+            on_failure="return",
+            seed=3,
+        )
+        found.append(run_)
+    assert found[0].status.tolist() == found[1].status.tolist()
+    assert len(set(found[0].status.tolist())) > 8
+    np.testing.assert_allclose(found[0].y, found[1].y, atol=1e-11)
 
 
 @pytest.mark.kernel
 @pytest.mark.parametrize("geometry", ["torus", "sphere"])
 @pytest.mark.parametrize("n_threads", [1, 2])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_runs_that_fail_together_are_all_told(geometry, n_threads):
-    """Three of 40 runs, two in one block of 32, at the first step, one finite.
+    """Three of 40 runs, two in one block of 32, at the first step.
 
-    The error names the first by number and counts the others.
+    Phases overflow; vectors at a right angle to an anchor are pulled too far. The
+    error names the first by number and counts the others.
     """
     rng = np.random.default_rng(0)
-    weights, pull = rng.standard_normal((33, 33)) / 33, np.zeros((33, 1))
-    pull[[3, 5]] = 50.0
+    weights, pull = rng.standard_normal((33, 33)) / 330, np.zeros((33, 1))
+    pull[[3, 5]] = 19.0
     bad, where = [7, 9, 35], [5, 3, 3]
     if geometry == "torus":
-        net = Network.kuramoto(weights, anchors=[0.0], anchor_weights=pull)
+        omega = np.where(pull[:, 0] > 0, 1e308, 0.0)
+        net = Network.kuramoto(weights, omega=omega)
         start = np.zeros((40, 33))
-        start[bad, where] = np.pi / 2
+        start[bad, where] = 1.79e308
     else:
         anchors = [[1.0, 0.0, 0.0]]
         net = Network.lohe(weights, d=3, anchors=anchors, anchor_weights=pull)
@@ -217,15 +246,17 @@ def test_a_real_interruption_stops_a_long_run_soon():
 
 @pytest.mark.kernel
 @pytest.mark.parametrize("rows", [1, 3])
-def test_an_interrupted_adaptive_run_keeps_its_saved_times(rows):
+def test_an_interrupted_adaptive_run_keeps_its_saved_times(rows, monkeypatch):
+    monkeypatch.setattr(adaptive, "_PIECE_S", 0.0)
+
     def stop(done, n):
-        if done >= rows:
+        if done >= 200 * rows:
             raise KeyboardInterrupt
 
     net = Network.kuramoto(PAIR, omega=[0.3, 0.0])
     cut = simulate(net, t1=1, dt=0.1, save_every=2, method="adaptive", progress=stop)
     assert not cut.is_complete
-    assert cut.t.size == rows + 1 or cut.t.size == rows
+    assert cut.t.size >= rows + 1
     assert np.isfinite(cut.y).all()
 
 

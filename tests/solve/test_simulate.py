@@ -188,22 +188,33 @@ def test_random_starts_are_uniform_and_differ():
     assert not np.any(run.y[0, 0] == run.y[1, 0])
     run = simulate(free(100), t1=1, dt=1, n_trajectories=4000, seed=1)
     r = order_parameter(run)[:, 0]
-    assert_mean(r**2, 1 / 100, 0)
-    assert r.mean() == pytest.approx(0.0886, abs=0.003)
+    assert_mean(r**2, 1 / 100, 0.8 / 100, 1.25 / 100)
+    assert_mean(r, 0.0886, 0.08, 0.098)
 
 
 def test_rotation_keeps_length_and_order():
-    """omega = 1, dt .01, 1000 steps: |z| = 1 to 1e-12; plain Euler leaves, 1.0513."""
+    """omega = 1, dt .01, 1000 steps: |z| = 1 to 1e-12; plain Euler leaves, 1.0513.
+
+    A step with its length divided out turns by atan(dt), short by dt^3 / 3, Heun's
+    by atan(dt / (1 - dt^2 / 2)), long by dt^3 / 6; Runge-Kutta's is short by
+    dt^5 / 120.
+    """
     turn = np.array([[0.0, -1, 0], [1, 0, 0], [0, 0, 0]])
     net = Network.driven(np.zeros((1, 3)), turn)
-    for method, tolerance in (("rk4", 1e-9), ("heun", 2e-4), ("euler-maruyama", 1e-1)):
+    for method, late in (
+        ("rk4", 1000 * 0.01**5 / 120),
+        ("heun", -1000 * 0.01**3 / 6),
+        ("euler-maruyama", 1000 * 0.01**3 / 3),
+    ):
         run = simulate(
             net, t1=10, dt=0.01, method=method, start=[[1.0, 0, 0]], save_every=1
         )
         assert run.y.shape == (1, 1001, 1, 3)
         assert np.abs(np.linalg.norm(run.y, axis=-1) - 1).max() < 1e-12
-        end = [np.cos(10), np.sin(10), 0]
-        np.testing.assert_allclose(run.y[0, -1, 0], end, atol=tolerance)
+        found = np.remainder(np.arctan2(*run.y[0, -1, 0, [1, 0]]) - 10, 2 * np.pi)
+        assert min(found, 2 * np.pi - found) == pytest.approx(abs(late), rel=0.01)
+        assert (found > np.pi) == (late > 0)
+        assert run.y[0, -1, 0, 2] == 0.0
     z = np.array([1.0, 0, 0])
     for _ in range(1000):
         z = z + 0.01 * turn @ z
@@ -236,24 +247,26 @@ def test_whole_numbers_are_numbers():
 
 
 @pytest.mark.kernel
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("geometry", ["torus", "sphere"])
 def test_blow_up_names_step_time_and_index(geometry):
-    field = np.zeros((4, 2))
-    field[2] = [0.7, 0.7]
-    net = Network.driven(field, geometry=geometry)
-    start = unit(np.tile([1.0, -0.3], (4, 1)))
-    if geometry == "torus":
-        start = np.full(4, -0.3)
-    with pytest.raises(IntegrationError, match="oscillator 2") as caught:
-        simulate(net, t1=2e6, dt=1e6, start=start)
-    assert (caught.value.step, caught.value.time, caught.value.index) == (1, 1e6, 2)
+    """A phase of 1e308 rad/s overflows; a vector is turned off its sphere."""
+    omega = np.array([0.0, 0.0, 1e308 if geometry == "torus" else 19.0, 0.0])
+    net = Network.driven(np.zeros((4, 2)), omega, geometry)
+    start = np.zeros(4) if geometry == "torus" else unit(np.ones((4, 2)))
+    arguments = {"method": "euler-maruyama", "start": start, "t1": 4.0, "dt": 0.4}
+    first = 5 if geometry == "torus" else 1
+    with pytest.raises(IntegrationError, match="oscillator 2 is") as caught:
+        simulate(net, **arguments)
+    assert (caught.value.step, caught.value.index) == (first, 2)
+    assert caught.value.time == pytest.approx(0.4 * first)
     run = simulate(
-        net, t1=2e6, dt=1e6, start=start, on_failure="return", n_trajectories=2
+        net, on_failure="return", n_trajectories=2, save_every=1, **arguments
     )
-    assert run.status.tolist() == [1, 1]
-    assert np.isfinite(run.y[:, 0]).all()
-    assert np.isnan(run.y[:, 1]).all()
-    assert simulate(net, t1=1, dt=0.1, start=start).status.tolist() == [-1]
+    assert run.status.tolist() == [first, first]
+    assert np.isfinite(run.y[:, :first]).all()
+    assert np.isnan(run.y[:, first:]).all()
+    assert simulate(net, t1=1e-3, dt=1e-3, start=start).status.tolist() == [-1]
 
 
 @pytest.mark.kernel
@@ -262,7 +275,7 @@ def test_start_that_is_not_finite_is_named(bad):
     for k in range(3):
         start = np.zeros(3)
         start[k] = bad
-        with pytest.raises(SpecError, match=rf"got {bad} at index \({k},\)"):
+        with pytest.raises(SpecError, match=rf"got {bad} at index \(?{k}\b"):
             simulate(free(3), t1=1, dt=0.1, start=start)
 
 

@@ -18,9 +18,23 @@ def assert_mean(samples, exact):
         assert abs(z_score(samples, wrong)) > 4
 
 
+def assert_unrelated(a, b, share=0.2):
+    """Check that two draws of mean 0 do not depend on each other.
+
+    The control is ``b`` with a share of ``a`` in it.
+    """
+    a, b = (np.asarray(x, dtype=float).ravel() / np.std(x) for x in (a, b))
+    assert abs(z_score(a * b, 0.0)) < 4
+    assert abs(z_score(a * (b + share * a), 0.0)) > 4
+
+
 def assert_normal(samples, sigma):
-    """Check mean 0, deviation ``sigma`` and the fourth moment of a normal law."""
+    """Check mean 0, deviation ``sigma`` and the fourth moment of a normal law.
+
+    A mean of a quarter of the deviation would be refused.
+    """
     samples = np.asarray(samples, dtype=float).ravel()
     assert abs(z_score(samples, 0.0)) < 4
+    assert abs(z_score(samples, sigma / 4)) > 4
     assert_mean(samples**2, sigma**2)
     assert_mean(samples**4, 3 * sigma**4)
