@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from oscsim.arrays import shown, whole_number
 from oscsim.errors import SpecError
 from oscsim.network.spec import Network
 from oscsim.solve.plan import ADAPTIVE, METHOD_NAMES
@@ -15,7 +16,6 @@ OBSERVABLES = ("order_parameter", "effective_frequency")
 # What the counters of the noise can tell apart.
 MOST = 2**32
 _LEAST_RTOL = 2.3e-14
-_SHOWN = 60
 
 
 def check_choices(
@@ -39,21 +39,21 @@ def check_choices(
     """
     if not isinstance(network, Network):
         raise SpecError(
-            f"network must be a Network, got {_shown(network)}: build one with "
+            f"network must be a Network, got {shown(network)}: build one with "
             "Network.kuramoto, Network.lohe or Network.driven"
         )
     if not isinstance(method, str) or method not in METHOD_NAMES:
         raise SpecError(
-            f"method must be one of {', '.join(METHOD_NAMES)}, got {_shown(method)}"
+            f"method must be one of {', '.join(METHOD_NAMES)}, got {shown(method)}"
         )
     if not isinstance(on_failure, str) or on_failure not in ("raise", "return"):
         raise SpecError(
-            f"on_failure must be 'raise' or 'return', got {_shown(on_failure)}"
+            f"on_failure must be 'raise' or 'return', got {shown(on_failure)}"
         )
     if progress is not None and not callable(progress):
         raise SpecError(
             "progress must be a function of (done, in all), or None, got "
-            f"{_shown(progress)}"
+            f"{shown(progress)}"
         )
 
 
@@ -83,7 +83,7 @@ def observed(observe: Any, network: Network, method: str) -> tuple[str, ...]:
         if not isinstance(name, str) or name not in OBSERVABLES:
             raise SpecError(
                 f"observe must be of {', '.join(OBSERVABLES)}, or None, got "
-                f"{_shown(name)}"
+                f"{shown(name)}"
             )
     if method in ADAPTIVE:
         raise SpecError(f"observe needs a method with a fixed step, got {method!r}")
@@ -112,7 +112,7 @@ def precision(dtype: Any) -> Any:
         found = np.dtype(dtype)
     except (TypeError, ValueError, SyntaxError):
         raise SpecError(
-            f"dtype must be float64 or float32, got {_shown(dtype)}"
+            f"dtype must be float64 or float32, got {shown(dtype)}"
         ) from None
     if found not in (np.float64, np.float32):
         raise SpecError(f"dtype must be float64 or float32, got {found}")
@@ -158,12 +158,7 @@ def count(name: str, value: Any, most: int | None = None) -> int:
     SpecError
         If it is anything else.
     """
-    is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not is_whole or value < 1:
-        raise SpecError(f"{name} must be a whole number >= 1, got {_shown(value)}")
-    if most is not None and value > most:
-        raise SpecError(f"{name} must be at most {most}, got {_shown(value)}")
-    return int(value)
+    return whole_number(name, value, 1, most)
 
 
 def real(name: str, value: Any) -> float:
@@ -182,7 +177,7 @@ def real(name: str, value: Any) -> float:
         If it is anything else.
     """
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise SpecError(f"{name} must be a real number, got {_shown(value)}")
+        raise SpecError(f"{name} must be a real number, got {shown(value)}")
     try:
         return float(value)
     except OverflowError:
@@ -246,12 +241,3 @@ def number_of_steps(t1: float, dt: float) -> int:
             f"{n_steps} steps, t1 = {n_steps * dt:.12g}"
         )
     return n_steps
-
-
-def _shown(value: Any) -> str:
-    """Return how a value is written in a message, however long it is."""
-    if isinstance(value, int) and abs(value) >= 10**_SHOWN:
-        return f"a whole number of {value.bit_length()} bits"
-    plain = value.item() if isinstance(value, np.generic) else value
-    text = " ".join(repr(plain).split())
-    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
