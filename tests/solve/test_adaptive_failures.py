@@ -65,16 +65,20 @@ def test_a_late_failure_tells_the_time_it_reached_and_keeps_what_was_saved():
 
 
 def test_one_run_of_several_fails():
-    """Only the second begins where its sum of weights overflows."""
-    weights = np.zeros((3, 3))
-    weights[1, [0, 2]] = 1.7e308
-    start = [[0.0, 0.0, 0.0], [1.5, 0.0, 1.5]]
-    arguments = {"t1": 1.0, "method": "rk45", "start": start, "n_trajectories": 2}
-    with pytest.raises(IntegrationError, match="oscillator 1 of trajectory 1 is"):
-        simulate(Network.kuramoto(weights), **arguments)
-    run = simulate(Network.kuramoto(weights), on_failure="return", **arguments)
-    assert run.status.tolist() == [-1, 1]
+    """Only the second begins less than 100 s from the largest number."""
+    net = Network.kuramoto("all-to-all", n=2, coupling=0.0, omega=[0, 1e306])
+    arguments = {"t1": 100.0, "dt": 10.0, "save_every": 1, "method": "rk45"}
+    arguments |= {"start": [[0.0, 0.0], [0.0, 1e308]], "n_trajectories": 2}
+    with pytest.raises(
+        IntegrationError, match="oscillator 1 of trajectory 1 is"
+    ) as caught:
+        simulate(net, **arguments)
+    assert caught.value.time == pytest.approx(79.769, abs=1e-3)
+    run = simulate(net, on_failure="return", **arguments)
+    assert run.status.tolist() == [-1, 8]
     assert np.isfinite(run.y[0]).all()
+    assert np.isfinite(run.y[1, :8]).all()
+    assert np.isnan(run.y[1, 8:]).all()
 
 
 def test_progress_comes_between_saved_times(monkeypatch):

@@ -49,19 +49,19 @@ def test_pairs_lock_where_they_must(form):
 def test_a_pair_beyond_its_lock_range_beats(form):
     """At sqrt(dw^2 - 4 K^2) = .6403 for dw = 2.1, K = 1, over six whole beats.
 
-    The same run at dw = 2.12, or at K = 1.01, beats 10 % faster or 5 % slower.
+    At dw = 2.12 or K = 1.01 it is 10 % faster or slower.
     """
     beat = np.sqrt(2.1**2 - 4)
-    t1 = 6 * 2 * np.pi / beat
 
     def rate(detuning, k):
+        t1 = 6 * 2 * np.pi / np.sqrt(detuning**2 - 4 * k**2)
         net = Network.kuramoto(form(PAIR), omega=[detuning, 0.0], coupling=k)
         y = simulate(net, t1=t1, dt=t1 / 2000, start=[0.3, 0.0]).y[0]
         return (np.diff(y[0]) - np.diff(y[-1]))[0] / t1
 
     assert rate(2.1, 1.0) == pytest.approx(beat, rel=1e-6)
-    assert abs(rate(2.12, 1.0) / beat - 1) > 0.05
-    assert abs(rate(2.1, 1.01) / beat - 1) > 0.03
+    assert rate(2.12, 1.0) > 1.09 * beat
+    assert rate(2.1, 1.01) < 0.91 * beat
 
 
 def test_a_lag_slows_an_identical_pair():
@@ -363,7 +363,7 @@ def test_whole_numbers_and_a_new_graph_compile_nothing():
         n_compiled = len(getattr(integrate, "signatures", ()))
         b = simulate(Network.kuramoto(form(3.0 * PAIR)), t1=1.0, dt=0.1)
         assert np.array_equal(a.y, b.y)
-        for n in (11, 500):
+        for n in (11, 300):
             simulate(Network.kuramoto(form(rng.random((n, n)) / n)), t1=1, dt=0.1)
         large = sparse.random_array((2000, 2000), density=0.002, rng=rng)
         if form is sparse.csr_array:

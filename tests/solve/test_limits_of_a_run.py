@@ -92,10 +92,10 @@ def test_more_memory_than_there_is_is_refused_before_anything_is_allocated():
 @pytest.mark.kernel
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_a_failure_in_an_ensemble_spares_the_other_runs():
-    """A phase of 1.79e308 rad that gains 1e306 a step is infinite at the eighth."""
+    """A phase of 1.79e308 rad that gains 1e305 a step is infinite at the eighth."""
     rng = np.random.default_rng(0)
     weights = rng.standard_normal((40, 40)) / 40
-    omega = np.where(np.arange(40) == 3, 1e306, 0.0)
+    omega = np.where(np.arange(40) == 3, 1e305, 0.0)
     net = Network.kuramoto(weights, omega=omega)
     start = np.zeros((20, 40))
     start[7, 3] = 1.79e308
@@ -136,7 +136,7 @@ def test_when_a_run_fails_does_not_depend_on_the_others(method):
             t1=2.0,
             dt=0.1,
             method=method,
-            diffusion=0.3 if method == "euler-maruyama" else 0.9,
+            diffusion=0.6 if method == "euler-maruyama" else 0.9,
             start=np.tile([0.0, 1.0, 0.0], (33, 1)),
             n_trajectories=40,
             save_every=1,
@@ -161,7 +161,7 @@ def test_runs_that_fail_together_are_all_told(geometry, n_threads):
     """
     rng = np.random.default_rng(0)
     weights, pull = rng.standard_normal((33, 33)) / 330, np.zeros((33, 1))
-    pull[[3, 5]] = 19.0
+    pull[[3, 5]] = 15.0
     bad, where = [7, 9, 35], [5, 3, 3]
     if geometry == "torus":
         omega = np.where(pull[:, 0] > 0, 1e308, 0.0)
@@ -174,8 +174,8 @@ def test_runs_that_fail_together_are_all_told(geometry, n_threads):
         start = np.tile([1.0, 0.0, 0.0], (40, 33, 1))
         start[bad, where] = [0.0, 1.0, 0.0]
     arguments = {
-        "t1": 0.3,
-        "dt": 0.1,
+        "t1": 0.375,
+        "dt": 0.125,
         "start": start,
         "n_trajectories": 40,
         "method": "euler-maruyama",

@@ -93,9 +93,9 @@ def test_mean_frequency_of_noisy_unlocked_phases():
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_no_end_no_frequency(monkeypatch):
     net = Network.driven(np.zeros((2, 2)), [0.0, 1e308], "torus")
-    arguments = {"t1": 4.0, "dt": 0.1, "method": "euler-maruyama", "observe": BOTH}
+    arguments = {"t1": 4.0, "dt": 0.125, "method": "euler-maruyama", "observe": BOTH}
     failed = simulate(net, start=[0.0, 1.5], on_failure="return", **arguments)
-    assert failed.status.tolist() == [18]
+    assert failed.status.tolist() == [15]
     assert np.isnan(failed.frequency).all()
     monkeypatch.setattr(running, "_PIECE_S", 0.0)
 

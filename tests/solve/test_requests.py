@@ -15,7 +15,7 @@ RUN = {"t1": 1.0, "dt": 0.1, "method": "heun"}
 
 @pytest.mark.parametrize("name", ["n_trajectories", "save_every", "n_threads"])
 @pytest.mark.parametrize(
-    "value", [2.0, np.nan, np.inf, [2], "2", True, np.array(2), 0, -(10**5000)]
+    "value", [2.0, np.nan, np.inf, [2], "2", True, np.array(2), 0, -(10**90)]
 )
 def test_counts_are_whole_numbers(name, value):
     with pytest.raises(SpecError, match=f"{name} must be a whole number >= 1, got "):
@@ -24,7 +24,7 @@ def test_counts_are_whole_numbers(name, value):
 
 def test_more_runs_than_the_noise_can_tell_apart():
     with pytest.raises(SpecError, match="n_trajectories must be at most 4294967296"):
-        simulate(NET, **RUN, n_trajectories=10**30)
+        simulate(NET, **RUN, n_trajectories=10**5000)
     with pytest.raises(SpecError, match=r"n_trajectories must be a whole .* got None"):
         simulate(NET, **RUN, n_trajectories=None)
     batch = Network.kuramoto(np.zeros((3, 2, 2)))
