@@ -320,7 +320,7 @@ class Network:
         for name in ("coupling", "field", "omega", "shil"):
             value = getattr(self, name)
             if value is not None and np.size(value):
-                largest = float(abs(value).max())
+                largest = float(np.abs(value).max())
                 if largest > float(np.finfo(np.float32).max):
                     raise SpecError(
                         f"{name} of {largest:.3g} is too large for float32: use "

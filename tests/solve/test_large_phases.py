@@ -8,7 +8,10 @@ from scipy import sparse
 
 from oscsim.network.spec import Network
 from oscsim.solve import run as running
+from oscsim.solve.adaptive import _Rate
+from oscsim.solve.plan import Plan
 from oscsim.solve.simulate import simulate
+from tests import naive
 from tests.helpers import assert_variance
 
 FREE = Network.driven([[0.0, 0.0]], 1.0, "torus")
@@ -132,3 +135,15 @@ def test_where_double_precision_ends():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         simulate(Network.driven([[1.0, 0.0]]), t1=1, dt=0.1)
+
+
+@pytest.mark.kernel
+def test_adaptive_steps_in_single_precision_see_phases_less_whole_turns():
+    rng = np.random.default_rng(3)
+    net = Network.kuramoto(rng.standard_normal((5, 5)))
+    theta = rng.uniform(-3, 3, 5)
+    whole = Plan("adaptive", 1.0, 1, 1, np.zeros(0), 0, np.dtype("f4"), 1, False)
+    rate = _Rate(net, whole, 5)
+    exact = naive.coupled_phases(theta, np.zeros(5), net.coupling)
+    np.testing.assert_allclose(rate(0.0, theta), exact, atol=2e-6)
+    np.testing.assert_allclose(rate(0.0, theta + TURNS), exact, atol=2e-6)

@@ -18,12 +18,12 @@ RUN = {"t1": 1.0, "dt": 0.1, "method": "heun"}
     "value", [2.0, np.nan, np.inf, [2], "2", True, np.array(2), 0, -(10**90)]
 )
 def test_counts_are_whole_numbers(name, value):
-    with pytest.raises(SpecError, match=f"{name} must be a whole number >= 1, got "):
+    with pytest.raises(SpecError, match=f"{name} must be a whole number .*1.*, got "):
         simulate(NET, **RUN, **{name: value})
 
 
 def test_more_runs_than_the_noise_can_tell_apart():
-    with pytest.raises(SpecError, match="n_trajectories must be a whole number in 1..4294967296"):
+    with pytest.raises(SpecError, match=r"n_trajectories must be .* in 1\.\.4294967296"):
         simulate(NET, **RUN, n_trajectories=10**5000)
     with pytest.raises(SpecError, match=r"n_trajectories must be a whole .* got None"):
         simulate(NET, **RUN, n_trajectories=None)
