@@ -1,8 +1,10 @@
 """The Kuramoto transition: order against coupling, beside r = sqrt(1 - K_c / K).
 
 All-to-all, natural frequencies at the exact quantiles of a Lorentzian of half-width
-gamma, so that K_c = 2 gamma without sampling error. Below K_c a finite network keeps
-r of about 1 / sqrt(N). The second figure shows who is locked at the largest K.
+gamma, so that K_c = 2 gamma without sampling error. Well below K_c a finite network
+keeps r of about 1 / sqrt(N); near K_c it fluctuates far above that, and the law of an
+infinite one holds only beyond it. The second figure shows who is locked at the
+largest K.
 """
 
 import argparse

@@ -51,5 +51,6 @@ with blank(5.2, 3.2) as figure:
     ax.axhline(optimum, color=ORANGE, ls="--", label="optimum by brute force")
     ax.axhline(n_edges / 2, color=INK, ls=":", label="random sides")
     ax.set(xlabel="time (s)", ylabel=f"cut edges of {n_edges}")
+    ax.set_title(f"random regular graph, {n} nodes of degree {degree}")
     figure.legend(loc="outside upper center", ncols=2)
 given.figure.write_bytes(png(figure))

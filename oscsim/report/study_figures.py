@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from oscsim.errors import SpecError
 from oscsim.report.canvas import BLUE, INK, LINES, MARKERS, ORANGE, blank, plain
@@ -170,7 +171,14 @@ def convergence_figure(curves: Sequence[Convergence]) -> Figure:
             above.set_title(f"drive |h| = {drive:g} rad/s")
             below.set_xlabel("|h| T (dimensionless)")
         axes[0, 0].set_ylabel(f"within {within:g} rad (%)")
-        axes[0, 0].legend(loc="upper left")
+        first = [c for c in curves if c.h_norm == drives[0]]
+        axes[0, 0].legend(
+            handles=[_key(k, f"d = {c.d_osc}") for k, c in enumerate(first)],
+            loc="upper left",
+            handlelength=4.5,
+            title="lines: closed form",
+            title_fontsize=8.0,
+        )
         axes[1, 0].set_ylabel("z-score")
         figure.supxlabel(said_of_scores(curves), fontsize=8.5)
     return figure
@@ -197,15 +205,27 @@ def _draw_shares(above: Axes, below: Axes, curves: Sequence[Convergence]) -> Non
         exact = 100 * share_within(curve.d_osc, fine, curve.within_rad)
         above.plot(fine, exact, color=shade, ls=line)
         at = curve.h_norm * curve.times
-        label = f"d = {curve.d_osc}"
-        above.plot(at, 100 * curve.measured, marker, color=shade, ms=5, label=label)
+        above.plot(at, 100 * curve.measured, marker, color=shade, ms=5)
         below.plot(at, curve.z_scores(), marker, color=shade, ms=4)
-    above.plot([], [], color=INK, label="closed form")
     below.axhline(0, color=INK, lw=0.8)
     for bound, width in ((2, 0.5), (4, 1.0)):
         for sign in (-1, 1):
             below.axhline(sign * bound, color=INK, lw=width, ls=":")
     below.set_ylim(-6, 6)
+
+
+def _key(number: int, label: str, *, marked: bool = True) -> Line2D:
+    """Return what stands in the legend for the line and the markers of a case."""
+    return Line2D(
+        [],
+        [],
+        color=SHADES[number % len(SHADES)],
+        ls=LINES[number % len(LINES)],
+        marker=MARKERS[number % len(MARKERS)] if marked else "",
+        ms=4.5,
+        lw=1.2,
+        label=label,
+    )
 
 
 class Agreement(NamedTuple):
@@ -234,7 +254,7 @@ class Agreement(NamedTuple):
 def agreement_figure(
     found: Sequence[Agreement], *, x_label: str, y_label: str
 ) -> Figure:
-    """Draw measured points on curves of a theory.
+    """Draw measured points on curves of a theory; a case may be a curve alone.
 
     Parameters
     ----------
@@ -256,10 +276,14 @@ def agreement_figure(
         raise SpecError("nothing to draw: got 0 curves, give at least one")
     with blank(5.2, 3.4) as figure:
         ax = figure.subplots()
+        keys = []
         for number, one in enumerate(found):
             shade = SHADES[number % len(SHADES)]
             line = LINES[number % len(LINES)]
             ax.plot(one.curve_x, one.exact, color=shade, ls=line, lw=1.2)
+            keys.append(_key(number, one.label, marked=len(one.x) > 0))
+            if len(one.x) == 0:
+                continue
             ax.errorbar(
                 one.x,
                 one.measured,
@@ -269,10 +293,15 @@ def agreement_figure(
                 marker=MARKERS[number % len(MARKERS)],
                 ms=4.5,
                 capsize=2.5,
-                label=one.label,
             )
-        ax.plot([], [], color=INK, lw=1.2, label="theory (lines)")
         ax.set_xlabel(x_label)
         ax.set_ylabel(y_label)
-        figure.legend(loc="outside upper center", ncols=min(4, len(found) + 1))
+        figure.legend(
+            handles=keys,
+            loc="outside upper center",
+            ncols=min(3, len(found)),
+            handlelength=4.5,
+            title="lines: theory, points: measured",
+            title_fontsize=8.0,
+        )
     return figure

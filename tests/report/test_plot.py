@@ -92,5 +92,29 @@ def test_agreement_draws_points_on_a_curve():
     np.testing.assert_allclose(np.diff(ends)[:, 0], 0.4 * x)
     bare = Agreement("bare", x, x, x, x)
     assert len(osc.plot(bare, x_label="", y_label="").axes[0].containers) == 1
+    curve = Agreement("curve", [], [], x, x)
+    figure = osc.plot([curve, bare], x_label="", y_label="")
+    assert len(figure.axes[0].containers) == 1
     with pytest.raises(SpecError, match="got 0 curves"):
         agreement_figure([], x_label="", y_label="")
+
+
+@pytest.mark.parametrize("n", [1, 3, 6])
+def test_every_line_and_marker_of_an_agreement_is_in_its_key(n):
+    """Each style means one case, and the key fits into the figure."""
+    x = np.array([1.0, 2.0])
+    found = [Agreement("a curve alone", [], [], x, x)]
+    found += [Agreement(f"D = {k:g} rad²/s", x, x, x, x + k) for k in range(n)]
+    figure = osc.plot(found, x_label="x", y_label="y")
+    figure.draw_without_rendering()
+    (key,) = figure.legends
+    looks = [(h.get_color(), h.get_linestyle()) for h in key.legend_handles]
+    curves = [one for one in figure.axes[0].lines if len(one.get_xdata()) == 2]
+    drawn = [(c.get_color(), c.get_linestyle()) for c in curves]
+    drawn = [look for look in drawn if look[1] != "None"]
+    assert looks == drawn
+    assert len({look[0] for look in looks}) == n + 1 or n > 5
+    assert key.legend_handles[0].get_marker() == ""
+    box, whole = key.get_window_extent(), figure.bbox
+    assert whole.x0 <= box.x0
+    assert box.x1 <= whole.x1
