@@ -63,6 +63,7 @@ def lay_out(network: Network, plan: Plan, workers: int) -> Layout:
     n_runs, n = plan.n_runs, network.n_osc
     if network.coupling is None and not plan.is_observing:
         d = network.field.shape[1]
+        # 256 on the torus: blocks of phases begin at a multiple of 128 for the noise.
         width = min(max(_LEAST_BLOCK, _BLOCK_NUMBERS // d), n)
         n_blocks = -(-n // width)
         block = np.tile(np.arange(n_blocks), n_runs)
