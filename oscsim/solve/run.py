@@ -21,7 +21,8 @@ from oscsim.solve.tasks import by_trajectory, deviations, lay_out, states
 from oscsim.typing import FloatArray, IntArray
 
 _PIECE_S = 0.2
-_TRIALS, _PIECES_PER_TRIAL = (0, 1, 1, 0), 64
+_LONG_STEP_S = 2e-3
+_TRIALS, _PIECES_PER_TRIAL = (1, 1, 0), 64
 
 # Threads inside a step share one pool, which not every numba layer can share.
 _INNER_THREADS = threading.Lock()
@@ -152,7 +153,7 @@ def _in_pieces(
                         future.result()
                 done += n_steps
                 spent = max(time.perf_counter() - began, 1e-9)
-                choice.learn(spent / n_steps)
+                choice.learn(spent, n_steps)
                 n_steps = max(1, int(n_steps * min(16.0, _PIECE_S / spent)))
                 if progress is not None:
                     progress(done, plan.n_steps)
@@ -164,13 +165,14 @@ def _in_pieces(
 class _Choice:
     """Whether to use threads inside a step: what was faster when last tried.
 
-    On a busy machine waiting for another thread can cost more than a step.
+    On a busy machine waiting for another thread can cost more than a hundred steps,
+    so a short run of short steps does without.
     """
 
     def __init__(self, is_on: IntArray | None) -> None:
         self._is_on = is_on
         self._cost = {0: 0.0, 1: 0.0}
-        self._n_pieces = 0
+        self._spent, self._n_pieces = 0.0, 0
 
     def set(self) -> bool:
         """Choose for the next piece; return whether it is a trial, of one step.
@@ -179,17 +181,24 @@ class _Choice:
         """
         if self._is_on is None:
             return False
+        if not self._is_worth_it():
+            self._is_on[0] = 0
+            return self._spent == 0.0
         place = self._n_pieces % _PIECES_PER_TRIAL
         is_trial = place < len(_TRIALS)
         better = 1 if self._cost[1] < self._cost[0] else 0
         self._is_on[0] = _TRIALS[place] if is_trial else better
         return is_trial
 
-    def learn(self, cost: float) -> None:
-        """Take note of the seconds per step of the last piece."""
+    def learn(self, spent: float, n_steps: int) -> None:
+        """Take note of the seconds that the last piece took."""
+        self._n_pieces += self._is_worth_it()
+        self._spent += spent
         if self._is_on is not None:
-            self._cost[int(self._is_on[0])] = cost
-        self._n_pieces += 1
+            self._cost[int(self._is_on[0])] = spent / n_steps
+
+    def _is_worth_it(self) -> bool:
+        return self._spent >= _PIECE_S or self._cost[0] >= _LONG_STEP_S
 
 
 def _all_threads() -> int:

@@ -230,15 +230,29 @@ def test_an_interrupted_adaptive_run_keeps_its_saved_times(rows):
     assert np.isfinite(cut.y).all()
 
 
-@pytest.mark.kernel
-@pytest.mark.parametrize(("cost_on", "chosen"), [(3.0, 0), (0.5, 1)])
-def test_threads_inside_a_step_are_used_where_they_were_faster(cost_on, chosen):
-    is_on = np.zeros(1, int)
-    choice = run._Choice(is_on)
-    trials = []
-    for _ in range(10):
-        trials.append(choice.set())
-        choice.learn(cost_on if is_on[0] else 1.0)
-    assert trials == [True] * 4 + [False] * 6
-    assert is_on[0] == chosen
-    assert not run._Choice(None).set()
+def choices(n_pieces, without, with_threads):
+    """What is chosen for pieces of steps that last so long (s)."""
+    is_on = np.ones(1, int)
+    choice, made = run._Choice(is_on), []
+    for _ in range(n_pieces):
+        n_steps = 1 if choice.set() else 16
+        made.append((int(is_on[0]), n_steps))
+        choice.learn(n_steps * (with_threads if is_on[0] else without), n_steps)
+    return made
+
+
+def test_threads_inside_a_step_are_tried_where_steps_or_runs_are_long():
+    trial = [(1, 1), (1, 1), (0, 1)]
+    assert choices(6, 0.01, 0.006) == [(0, 1), *trial, (1, 16), (1, 16)]
+    assert choices(6, 0.01, 0.02) == [(0, 1), *trial, (0, 16), (0, 16)]
+    short = choices(100, 1e-3, 5e-4)
+    assert short[:14] == [(0, 1)] + 13 * [(0, 16)]
+    assert short[14:18] == [*trial, (1, 16)]
+    assert short[14 + 64 : 14 + 67] == trial
+
+
+def test_without_the_choice_nothing_is_tried():
+    choice = run._Choice(None)
+    for _ in range(5):
+        assert not choice.set()
+        choice.learn(1.0, 4)
