@@ -14,12 +14,15 @@ from oscsim.physics.dense import (
 )
 from oscsim.physics.field import Params
 from oscsim.physics.sparse import Sparse, SparseThreaded
+from oscsim.solve.philox import LANES
 from oscsim.solve.plan import Plan
 from oscsim.solve.sphere_noise import kick_deviation
 from oscsim.typing import FloatArray, IntArray
 
 _COPIES, _MORE_COPIES, _LARGE = 32, 64, 512
-_LEAST_BLOCK, _BLOCK_NUMBERS = 64, 512
+# Numbers per block, few enough for a fast cache; the least number of vectors, where
+# the start of every loop still costs little; whole registers, and lanes of noise.
+_BLOCK_NUMBERS, _LEAST_BLOCK, _REGISTERS = 1024, 48, 16
 _LEAST_RUNS, _LEAST_SIZE = 16, 32
 _WORTH_THREADS = 100_000
 
@@ -63,8 +66,10 @@ def lay_out(network: Network, plan: Plan, workers: int) -> Layout:
     n_runs, n = plan.n_runs, network.n_osc
     if network.coupling is None and not plan.is_observing:
         d = network.field.shape[1]
-        # 256 on the torus: blocks of phases begin at a multiple of 128 for the noise.
-        width = min(max(_LEAST_BLOCK, _BLOCK_NUMBERS // d), n)
+        unit = LANES if plan.diffusion.size else _REGISTERS
+        # 512 on the torus: blocks of phases begin at a multiple of 128 for the noise.
+        width = max(_LEAST_BLOCK, unit, _BLOCK_NUMBERS // d // unit * unit)
+        width = min(width, n)
         n_blocks = -(-n // width)
         block = np.tile(np.arange(n_blocks), n_runs)
         run_of = np.repeat(np.arange(n_runs), n_blocks)
