@@ -70,36 +70,30 @@ def _fill_circle(
     lanes: FloatArray,
     out: FloatArray,
 ) -> None:
-    """Write the noise of phases, those 64 apart in a group of 128 from one block."""
-    last, group = first + out.shape[0], 2 * LANES
-    for start in range(first - first % group, last, 2 * lanes.shape[1]):
-        n_groups = min(lanes.shape[1] // LANES, (last - start + group - 1) // group)
+    """Write the noise of phases, those 64 apart in a group of 128 from one block.
+
+    ``first`` is a multiple of 128.
+    """
+    n, group = out.shape[0], 2 * LANES
+    for start in range(0, n, 2 * lanes.shape[1]):
+        n_groups = min(lanes.shape[1] // LANES, (n - start + group - 1) // group)
         n_used = n_groups * LANES
         u, v, a = lanes[0, :n_used], lanes[1, :n_used], lanes[2, :n_used]
         b, scratch = lanes[3, :n_used], lanes[4, :n_used]
-        uniform_row(words, step, start // 2, u, v)
+        uniform_row(words, step, (first + start) // 2, u, v)
         normal_lanes(u, v, a, b, scratch)
         for lane in range(0, n_used, LANES):
-            at = start + 2 * lane - first
-            if at >= 0 and at + group <= out.shape[0]:
-                row, spread = out[at:], deviation[at:]
+            at = start + 2 * lane
+            row, spread = out[at:], deviation[at:]
+            if at + group <= n:
                 for i in range(LANES):
                     row[i] = spread[i] * a[lane + i]
                     row[LANES + i] = spread[LANES + i] * b[lane + i]
             else:
-                _scale_part(a[lane:], at, deviation, out)
-                _scale_part(b[lane:], at + LANES, deviation, out)
-
-
-@kernel(allocates=False)
-def _scale_part(
-    values: FloatArray, at: int, deviation: FloatArray, out: FloatArray
-) -> None:
-    """Write those of 64 numbers beginning at ``at`` that have a place in ``out``."""
-    low, high = max(at, 0), min(at + LANES, out.shape[0])
-    row, spread, part = out[low:], deviation[low:], values[low - at :]
-    for i in range(high - low):
-        row[i] = spread[i] * part[i]
+                for i in range(min(LANES, n - at)):
+                    row[i] = spread[i] * a[lane + i]
+                for i in range(n - at - LANES):
+                    row[LANES + i] = spread[LANES + i] * b[lane + i]
 
 
 @kernel(allocates=False)

@@ -15,6 +15,7 @@ from oscsim.physics.dense import (
 from oscsim.physics.field import Params
 from oscsim.physics.sparse import Sparse, SparseThreaded
 from oscsim.solve.carried import unwind
+from oscsim.solve.philox import LANES
 from oscsim.solve.plan import Plan
 from oscsim.solve.sphere_noise import kick_deviation
 from oscsim.typing import FloatArray, IntArray
@@ -22,7 +23,7 @@ from oscsim.typing import FloatArray, IntArray
 _COPIES, _MORE_COPIES, _LARGE = 32, 64, 512
 # Numbers per block, few enough for a fast cache; the least number of vectors, where
 # the start of every loop still costs little; whole registers, and lanes of noise.
-_BLOCK_NUMBERS, _LEAST_BLOCK, _REGISTERS, _LANES = 1024, 48, 16, 64
+_BLOCK_NUMBERS, _LEAST_BLOCK, _REGISTERS = 1024, 48, 16
 _LEAST_RUNS, _LEAST_SIZE = 16, 32
 _WORTH_THREADS = 100_000
 
@@ -66,7 +67,8 @@ def lay_out(network: Network, plan: Plan, workers: int) -> Layout:
     n_runs, n = plan.n_runs, network.n_osc
     if network.coupling is None and not plan.is_observing:
         d = network.field.shape[1]
-        unit = _LANES if plan.diffusion.size else _REGISTERS
+        unit = LANES if plan.diffusion.size else _REGISTERS
+        # 512 on the torus: blocks of phases begin at a multiple of 128 for the noise.
         width = max(_LEAST_BLOCK, unit, _BLOCK_NUMBERS // d // unit * unit)
         width = min(width, n)
         n_blocks = -(-n // width)

@@ -3,9 +3,12 @@ from functools import cache
 import numpy as np
 import pytest
 
+from oscsim.network.spec import Network
 from oscsim.physics.aligned import aligned, aligned_zeros
 from oscsim.solve.kicks import fill_noise, n_lanes
 from oscsim.solve.philox import LANES
+from oscsim.solve.plan import NOISE_STAGE
+from oscsim.solve.simulate import simulate
 from oscsim.solve.stream import Stream, stream_words
 from tests import naive
 
@@ -28,10 +31,10 @@ def whole():
 
 @pytest.mark.parametrize(
     ("first", "n"),
-    [(0, 1), (0, 64), (0, 65), (0, 129), (64, 64), (127, 2), (130, 300), (0, 1300)],
+    [(0, 1), (0, 64), (0, 65), (0, 129), (128, 64), (256, 300), (1024, 276), (0, 1300)],
 )
 def test_a_kick_depends_on_the_oscillator_alone(first, n):
-    """Any piece of 1300 phases has the bits that the whole has there."""
+    """A piece of 1300 phases has the bits that the whole has there."""
     piece = kicks(first, n, np.linspace(0.5, 2.0, 1300))
     np.testing.assert_array_equal(piece, whole()[first : first + n])
 
@@ -40,6 +43,21 @@ def test_kicks_against_the_naive_stream():
     deviation = np.linspace(0.5, 2.0, 200)
     expected = deviation * naive.component_noise(STREAM, 200, 5)[:, 0]
     np.testing.assert_allclose(kicks(0, 200, deviation), expected, rtol=1e-12)
+
+
+def test_blocks_of_uncoupled_phases_share_one_stream():
+    """A step of 600 free phases, which are stepped in blocks."""
+    run = simulate(
+        Network.driven(np.zeros((600, 2)), geometry="torus"),
+        t1=0.5,
+        dt=0.5,
+        method="euler-maruyama",
+        diffusion=0.01,
+        start=np.zeros(600),
+        seed=4,
+    )
+    kick = 0.1 * naive.component_noise(Stream(4, NOISE_STAGE), 600, 0)[:, 0]
+    np.testing.assert_allclose(run.y[0, -1], kick, rtol=1e-12, atol=1e-14)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

@@ -23,7 +23,9 @@ def test_counts_are_whole_numbers(name, value):
 
 
 def test_more_runs_than_the_noise_can_tell_apart():
-    with pytest.raises(SpecError, match=r"n_trajectories must be .* in 1\.\.4294967296"):
+    with pytest.raises(
+        SpecError, match=r"n_trajectories must be .* in 1\.\.4294967296"
+    ):
         simulate(NET, **RUN, n_trajectories=10**5000)
     with pytest.raises(SpecError, match=r"n_trajectories must be a whole .* got None"):
         simulate(NET, **RUN, n_trajectories=None)
