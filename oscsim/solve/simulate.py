@@ -223,13 +223,13 @@ def _bytes(network: Network, plan: Plan) -> int:
     state = math.prod(network.state_shape)
     kept = 2 if plan.is_observing else plan.n_rows
     size = int(plan.dtype.itemsize)
-    if plan.method in ADAPTIVE:  # states in float64 first, and their lengths
+    if plan.method in ADAPTIVE:  # states in float64 first, and their squares
         size += 8 if size < 8 else 0
-        size += 8 if network.geometry == "sphere" else 0
+        size += 16 if network.geometry == "sphere" else 0
     n_bytes = plan.n_runs * state * (kept * size + 48)
     # times; order parameters, and what tells the rows after a failure
     n_bytes += plan.n_rows * (24 + plan.n_runs * (10 if plan.is_observing else 2))
-    n_bytes += plan.n_runs * 96
+    n_bytes += plan.n_runs * 200
     weights = int(getattr(network.coupling, "size", 0))
     is_one_lag = isinstance(network.lag, float)
     return n_bytes + 12 * state * 8 + (2 if is_one_lag else 4) * 8 * weights
