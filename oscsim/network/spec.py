@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import DTypeLike
+from scipy.sparse import issparse
 
 from oscsim.arrays import real_array
 from oscsim.errors import SpecError
@@ -319,8 +320,9 @@ class Network:
     def _require_single(self) -> None:
         for name in ("coupling", "field", "omega", "shil"):
             value = getattr(self, name)
-            if value is not None and np.size(value):
-                largest = float(np.abs(value).max())
+            values = np.asarray(value.data if issparse(value) else value)
+            if value is not None and values.size:
+                largest = float(np.abs(values).max())
                 if largest > float(np.finfo(np.float32).max):
                     raise SpecError(
                         f"{name} of {largest:.3g} is too large for float32: use "

@@ -239,6 +239,16 @@ def test_every_array_of_a_batch_lies_network_by_network():
         assert getattr(params, name).flags.c_contiguous
 
 
+@pytest.mark.parametrize("form", ["all-to-all", TWO, SPARSE, sparse.csr_array((2, 2))])
+def test_single_precision_takes_every_form(form):
+    n = 2 if isinstance(form, str) else None
+    network = k(form, n=n, coupling=1e38, shil=1e38)
+    assert network.params(np.float32).omega.dtype == np.float32
+    if not (sparse.issparse(form) and form.nnz == 0):
+        with pytest.raises(SpecError, match="too large for float32"):
+            k(form, n=n, coupling=1e39).params(np.float32)
+
+
 def test_the_largest_rates_are_kept():
     turn = 1.7e308 * np.array([[0, 1, 0], [-1, 0, 0], [0, 0, 0]])
     np.testing.assert_array_equal(v(TWO, d=3, omega=turn).omega[1], turn)
