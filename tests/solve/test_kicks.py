@@ -46,17 +46,17 @@ def test_kicks_against_the_naive_stream():
 
 
 def test_blocks_of_uncoupled_phases_share_one_stream():
-    """A step of 600 free phases, which are stepped in blocks."""
+    """A step of 1100 free phases, which are stepped in blocks."""
     run = simulate(
-        Network.driven(np.zeros((600, 2)), geometry="torus"),
+        Network.driven(np.zeros((1100, 2)), geometry="torus"),
         t1=0.5,
         dt=0.5,
         method="euler-maruyama",
         diffusion=0.01,
-        start=np.zeros(600),
+        start=np.zeros(1100),
         seed=4,
     )
-    kick = 0.1 * naive.component_noise(Stream(4, NOISE_STAGE), 600, 0)[:, 0]
+    kick = 0.1 * naive.component_noise(Stream(4, NOISE_STAGE), 1100, 0)[:, 0]
     np.testing.assert_allclose(run.y[0, -1], kick, rtol=1e-12, atol=1e-14)
 
 
