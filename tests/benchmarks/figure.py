@@ -65,7 +65,11 @@ def _targets(axes: Axes, targets: dict[str, Any]) -> None:
     axes.set_yticks(range(len(names)), labels, fontsize=7)
     axes.set_xscale("log")
     low, high = axes.get_xlim()
-    axes.set_xlim(low / 2, high * 2)
+    low, high = low / 1.6, high * 1.6
+    axes.set_xlim(low, high)
+    ticks = [t for t in (0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 32) if low < t < high]
+    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    axes.set_xticks([], minor=True)
     axes.set_ylim(-0.7, len(names) - 0.3)
     axes.axvline(1, color=INK, linewidth=1)
     axes.set_xlabel("measured / target, or target / measured where less is better")
@@ -96,4 +100,6 @@ def _growth(axes: Axes, rows: list[dict[str, Any]], row: str) -> None:
         "ns per edge and evaluation" if is_size else "ns per component (and step)"
     )
     if families:
-        axes.legend()
+        low, high = axes.get_ylim()
+        axes.set_ylim(low, high * 2.5)
+        axes.legend(ncols=2 if is_size else 1, fontsize=7)
