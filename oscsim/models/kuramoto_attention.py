@@ -8,7 +8,7 @@ import numpy as np
 
 from oscsim.models.kuramoto_config import KuramotoConfig
 from oscsim.models.layers import causal_softmax, linear, silu, softplus
-from oscsim.typing import FloatArray, IntArray
+from oscsim.typing import ComplexArray, FloatArray, IntArray
 
 TURN = 2 * np.pi
 
@@ -40,7 +40,7 @@ class Pull(NamedTuple):
     items: IntArray
     theta: FloatArray
     attention: FloatArray
-    field: np.ndarray
+    field: ComplexArray
     strength: FloatArray
     radius: FloatArray
     bound: str
@@ -261,7 +261,7 @@ def attention_of(
     return causal_softmax(np.matmul(query, np.swapaxes(key, -1, -2)) * (tau * scale))
 
 
-def _mixed(attention: FloatArray, values: FloatArray) -> np.ndarray:
+def _mixed(attention: FloatArray, values: FloatArray) -> ComplexArray:
     """Return ``sum_u A_tu value_u`` as complex numbers, (batch, time, k)."""
     heads = attention.shape[1]
     real, imaginary = np.split(values, 2, axis=-1)
@@ -269,10 +269,10 @@ def _mixed(attention: FloatArray, values: FloatArray) -> np.ndarray:
     batch, _, time, width = mixed.shape
     joined = np.swapaxes(mixed, 1, 2)
     shape = (batch, time, heads * width // 2)
-    return (
-        joined[..., : width // 2].reshape(shape)
-        + 1j * joined[..., width // 2 :].reshape(shape)
-    )  # fmt: skip
+    mixed_field: ComplexArray = (
+        joined[..., : width // 2] + 1j * joined[..., width // 2 :]
+    )
+    return mixed_field.reshape(shape)
 
 
 def _split(real: FloatArray, imaginary: FloatArray, heads: int) -> FloatArray:
