@@ -35,7 +35,7 @@ def family_recipe(tokens: int = FAMILY_BYTES) -> "LanguageRecipe":
     from oscsim.train.language import LanguageRecipe
 
     return LanguageRecipe(
-        steps=tokens // (16 * 64), batch=16, context=64, learning_rate=3e-3
+        steps=tokens // (16 * 64), batch=16, context=64, learning_rate=6e-3
     )
 
 
