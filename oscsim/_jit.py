@@ -13,6 +13,9 @@ F = TypeVar("F", bound=Callable[..., object])
 # Everything but nnan and ninf: those would delete the checks for NaN and inf.
 FASTMATH = frozenset({"contract", "nsz", "arcp", "reassoc"})
 
+# For an overload that only calls another function: no call of its own.
+FORWARDED: Any = {"forceinline": True}
+
 
 def _source_digest() -> str:
     digest = hashlib.sha256(numba.__version__.encode())
@@ -38,7 +41,11 @@ def kernel(fn: F) -> F: ...
 
 @overload
 def kernel(
-    *, reassociate: bool = True, allocates: bool = True, parallel: bool = False
+    *,
+    reassociate: bool = True,
+    allocates: bool = True,
+    parallel: bool = False,
+    inlined: bool = False,
 ) -> Callable[[F], F]: ...
 
 
@@ -48,6 +55,7 @@ def kernel(
     reassociate: bool = True,
     allocates: bool = True,
     parallel: bool = False,
+    inlined: bool = False,
 ) -> F | Callable[[F], F]:
     """Compile ``fn`` with the package's fixed options.
 
@@ -69,13 +77,19 @@ def kernel(
         given counts no references to them, which costs as much as a short loop.
     parallel : bool
         Whether ``prange`` loops use threads; only for independent rows.
+    inlined : bool
+        Whether callers contain a copy. An array is passed as eight words, which
+        costs more than a loop over one small network; and a loop that calls a
+        function of numbers cannot use vectors.
     """
     if fn is None:
-        return lambda given: _compile(given, reassociate, allocates, parallel)
-    return _compile(fn, reassociate, allocates, parallel)
+        return lambda given: _compile(given, reassociate, allocates, parallel, inlined)
+    return _compile(fn, reassociate, allocates, parallel, inlined)
 
 
-def _compile(fn: F, reassociate: bool, allocates: bool, parallel: bool) -> F:
+def _compile(
+    fn: F, reassociate: bool, allocates: bool, parallel: bool, inlined: bool
+) -> F:
     flags = set(FASTMATH) if reassociate else set(FASTMATH) - {"reassoc"}
     config: Any = numba.config
     previous, config.CACHE_DIR = config.CACHE_DIR, _CACHE_DIR
@@ -84,9 +98,11 @@ def _compile(fn: F, reassociate: bool, allocates: bool, parallel: bool) -> F:
             "error_model": "numpy",
             "nogil": True,
             "cache": True,
+            "no_cfunc_wrapper": True,
             "fastmath": flags,
             "parallel": parallel,
             "_nrt": allocates,
+            "forceinline": inlined,
         }
         jitted = numba.njit(**options)(fn)
     finally:

@@ -22,6 +22,15 @@ if TYPE_CHECKING:
 
 WORK_FAILED, WRONG_REQUEST, INTERRUPTED = 1, 2, 130
 
+
+def _whole(text: str | int) -> int:
+    """Read a whole number; versions of typer differ in whether 1.0 is one."""
+    try:
+        return int(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a whole number") from None
+
+
 app = typer.Typer(
     name="oscsim",
     help="Trained oscillator networks on real, imperfect oscillators.",
@@ -63,9 +72,13 @@ Changes = Annotated[
         help="Change one number of the device, e.g. weight_bits=4; repeatable.",
     ),
 ]
-Seed = Annotated[int, typer.Option("--seed", help="Seed of every random draw.")]
+WHOLE: dict[str, Any] = {"parser": _whole, "metavar": "INTEGER"}
+Seed = Annotated[
+    int, typer.Option("--seed", help="Seed of every random draw.", **WHOLE)
+]
 Threads = Annotated[
-    int | None, typer.Option("--threads", help="Threads; results do not depend on it.")
+    int | None,
+    typer.Option("--threads", help="Threads; results do not depend on it.", **WHOLE),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
@@ -114,6 +127,8 @@ def _told(error: Exception) -> tuple[str, int] | None:
     """Return the sentence and exit code of an error, None for a program's fault."""
     from oscsim.errors import EvaluationError, IntegrationError, OscsimError
 
+    if isinstance(error, MemoryError):
+        return "there was not enough memory", WORK_FAILED
     if isinstance(error, OSError):
         reason = error.strerror or error
         return f"the output could not be written: {reason}", WORK_FAILED
@@ -142,9 +157,9 @@ def infer(
     rung: Annotated[
         str, typer.Option("--rung", help="digital, ideal, finite, noisy or device.")
     ] = "device",
-    chips: Annotated[int, typer.Option("--chips", help="Static draws.")] = 8,
+    chips: Annotated[int, typer.Option("--chips", help="Static draws.", **WHOLE)] = 8,
     repeats: Annotated[
-        int, typer.Option("--repeats", help="Dynamic draws on each chip.")
+        int, typer.Option("--repeats", help="Dynamic draws on each chip.", **WHOLE)
     ] = 4,
     perturb: Annotated[
         str | None,
@@ -211,9 +226,9 @@ def ladder(
     checkpoint: CheckpointPath,
     data: DataPath = None,
     device: DeviceName = None,
-    chips: Annotated[int, typer.Option("--chips", help="Static draws.")] = 4,
+    chips: Annotated[int, typer.Option("--chips", help="Static draws.", **WHOLE)] = 4,
     repeats: Annotated[
-        int, typer.Option("--repeats", help="Dynamic draws on each chip.")
+        int, typer.Option("--repeats", help="Dynamic draws on each chip.", **WHOLE)
     ] = 2,
     changes: Changes = None,
     config: ConfigText = None,
@@ -306,7 +321,9 @@ def simulate(
     ],
     seed: Annotated[
         int | None,
-        typer.Option("--seed", help="Seed of starts and noise; the file's if absent."),
+        typer.Option(
+            "--seed", help="Seed of starts and noise; the file's if absent.", **WHOLE
+        ),
     ] = None,
     out: Annotated[
         str | None, typer.Option("--out", help="Folder for trajectory and figures.")
@@ -317,28 +334,50 @@ def simulate(
     """Simulate a network of oscillators from a file."""
     import warnings
 
-    from oscsim.report.simulation import print_simulation, summarise, write_simulation
-    from oscsim.solve.netfile import read_network
+    from oscsim.arrays import seed_number, whole_number
+    from oscsim.errors import SpecError
+    from oscsim.memory import require_memory
+    from oscsim.report import simulation
+    from oscsim.solve.netfile import parse_network, read_source
     from oscsim.solve.simulate import simulate as integrate
 
     path = Path(file)
-    network, request = read_network(path)
-    arguments = request.arguments(seed)
+    source = read_source(path)
+    network, request = parse_network(source, path)
+    if threads is not None:
+        threads = whole_number("n_threads", threads, 1)
+    arguments = request.arguments(None if seed is None else seed_number(seed))
     folder = Path(out or f"runs/{path.stem}-s{arguments['seed']}")
-    with _writable(folder):
-        with (
-            _progress("steps", as_json) as tick,
-            warnings.catch_warnings(record=True) as w,
-        ):
-            warnings.simplefilter("always")
-            result = integrate(network, n_threads=threads, progress=tick, **arguments)
-        notes = [" ".join(str(one.message).split()) for one in w]
-        files = write_simulation(folder, network, result, path.read_bytes())
-    summary = summarise(network, result)
+    with _writable(folder), warnings.catch_warnings(record=True) as noted:
+        warnings.simplefilter("always")
+        try:
+            require_memory(
+                "this run with its report",
+                simulation.bytes_of_report(network, **arguments),
+                "save less often, observe the order parameter, or fewer trajectories",
+            )
+            with _progress("steps", as_json) as tick:
+                result = integrate(
+                    network, n_threads=threads, progress=tick, **arguments
+                )
+        except SpecError as error:
+            raise SpecError(f"{path}: {error}") from None
+        files = simulation.write_trajectory(folder, result, source)
+        try:
+            summary = simulation.summarise(network, result)
+            files += simulation.write_report(folder, network, result, summary)
+        except (MemoryError, KeyboardInterrupt) as error:
+            is_large = isinstance(error, MemoryError)
+            why = "there was not enough memory" if is_large else "interrupted"
+            return _complain(
+                f"{files[0]} is written, its summary and figures are not: {why}",
+                WORK_FAILED if is_large else INTERRUPTED,
+            )
+    notes = [" ".join(str(one.message).split()) for one in noted]
     if as_json:
         _print_json(summary | {"notes": notes, "files": [str(one) for one in files]})
     else:
-        print_simulation(_console(), path.stem, summary)
+        simulation.print_simulation(_console(), path.stem, summary)
         for note in notes:
             typer.echo(f"note: {note}")
         typer.echo(f"files: {folder}")

@@ -39,12 +39,28 @@ class IntegrationError(OscsimError, ArithmeticError):
     time : float
         Time after that step (s).
     index : int
-        Flat index of the oscillator.
+        Flat index of the oscillator: the first that failed at that step.
+    trajectory : int
+        Trajectory: the first in order of number, whatever failed earlier in time.
+    n_others : int
+        Trajectories that failed besides.
     """
 
-    def __init__(self, step: int, time: float, index: int) -> None:
+    def __init__(
+        self,
+        step: int,
+        time: float,
+        index: int,
+        trajectory: int = 0,
+        n_others: int = 0,
+    ) -> None:
+        others = f" of trajectory {trajectory}" if trajectory or n_others else ""
+        runs = "trajectory" if n_others == 1 else "trajectories"
+        more = f"; {n_others} more {runs} failed" if n_others else ""
         super().__init__(
-            f"oscillator {index} is not finite, or moved farther than the method can "
-            f"follow, at step {step} (t = {time:.6g} s): use a smaller dt"
+            f"oscillator {index}{others} is not finite, or moved farther than the "
+            f"method can follow, at step {step} (t = {time:.6g} s): use a smaller dt"
+            f"{more}"
         )
         self.step, self.time, self.index = step, time, index
+        self.trajectory, self.n_others = trajectory, n_others

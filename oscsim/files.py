@@ -2,15 +2,25 @@
 
 import os
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import BinaryIO
 
 from oscsim.errors import SpecError
 
 
-def write_whole(path: Path, content: bytes) -> None:
+def write_whole(path: Path, content: bytes | Callable[[BinaryIO], object]) -> None:
     """Write a file in full under another name, then give it its own.
 
     A reader, or a crash, meets the old file or the new one, never half of it.
+
+    Parameters
+    ----------
+    path : Path
+        Its name; the folder is made if needed.
+    content : bytes or callable
+        What is in it, or what writes that to a stream: for contents too large
+        to hold a second time.
 
     Raises
     ------
@@ -27,7 +37,10 @@ def write_whole(path: Path, content: bytes) -> None:
         ) from None
     try:
         with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
+            if isinstance(content, bytes):
+                stream.write(content)
+            else:
+                content(stream)
         mask = os.umask(0)
         os.umask(mask)
         Path(name).chmod(0o666 & ~mask)

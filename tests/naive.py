@@ -41,6 +41,16 @@ def normals(stream, item, n, step=0):
     return out[:n]
 
 
+def settled(h, z0, t):
+    """Return the driven state after a time by turning in the plane of h and z0."""
+    length = np.linalg.norm(h)
+    along = h / length
+    across = z0 - (z0 @ along) * along
+    phi = np.arctan2(np.linalg.norm(across), z0 @ along)
+    phi = 2 * np.arctan(np.tan(phi / 2) * np.exp(-length * t))
+    return np.cos(phi) * along + np.sin(phi) * across / np.linalg.norm(across)
+
+
 def driven_ode(h, omega, z0, t):
     """One driven oscillator by an adaptive solver."""
     solution = solve_ivp(

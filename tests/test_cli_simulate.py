@@ -1,6 +1,8 @@
 """The command that simulates a network file: output, files, exit codes."""
 
 import json
+import os
+import tracemalloc
 import warnings
 from pathlib import Path
 
@@ -9,7 +11,12 @@ import pytest
 
 import oscsim as osc
 from oscsim.errors import IntegrationError
-from oscsim.report.simulation import summarise
+from oscsim.report.simulation import (
+    bytes_of_report,
+    summarise,
+    write_report,
+    write_trajectory,
+)
 from oscsim.solve.netfile import read_network
 from oscsim.solve.trajectory import Trajectory
 from tests.test_cli import complaint, here, run
@@ -54,6 +61,7 @@ def test_the_table_and_the_files(capfd, pair):
     assert found == {
         "trajectory.npz",
         "net.toml",
+        "summary.json",
         "raster.png",
         "order.png",
         "locking.png",
@@ -71,8 +79,11 @@ def test_json_and_the_archive_hold_the_simulation(capfd, pair):
         np.testing.assert_array_equal(archive["y"], expected.y)
         np.testing.assert_array_equal(archive["t"], expected.t)
         np.testing.assert_array_equal(archive["status"], [-1, -1])
-        stored = json.loads(str(archive["summary"]))
-    assert stored.items() <= (summary | {"version": osc.__version__}).items()
+        about = json.loads(str(archive["about"]))
+    assert about["version"] == osc.__version__
+    assert about.items() <= summary.items()
+    stored = json.loads(Path("x/summary.json").read_text())
+    assert stored == {k: v for k, v in summary.items() if k not in ("notes", "files")}
     assert summary["seed"] == 7
     assert summary["complete"] is True
     locked = np.cos(np.arcsin(0.25) / 2)
@@ -121,12 +132,24 @@ def test_fast_rotation_is_noted(capfd, pair):
     [
         ("t1 = 10", "t1 = 10.02", "not a whole number of steps"),
         ("dt = 0.05", "dt = 5\n", "is unstable for 'rk4'"),
-        ("dt = 0.05", 'dt = 0.05\nmethod = "euler"', "method must be one of"),
+        ("dt = 0.05", 'dt = 0.05\nmethod = "euler"', "pair.toml: simulate.method: "),
         ("dt = 0.05", "", "method 'rk4' needs dt"),
         ("omega", "diffusion = 1.0\nomega", "has no noise term"),
         ("omega", "omgea", "network.omgea is not a known field"),
         ("dt = 0.05", "dt = 0.05\nstart = [1.0]", "start must have shape (2,)"),
         ("n_trajectories = 2", "n_trajectories = 4000000000", "GB"),
+        ("n_trajectories = 2", "n_trajectories = 1" + 400 * "0", "n_trajectories"),
+        ("dt = 0.05", "dt = 1e-320", "pair.toml: this run with its report needs"),
+        ("dt = 0.05", 'dt = 0.05\nmethod = "euler"', "got 'euler'"),
+        ("dt = 0.05", "dt = 5\n", "pair.toml: dt = 5 is unstable"),
+        ("omega", "lag = [[0, 1], [1]]\nomega", "the rows of lag must be equally"),
+        ("dt = 0.05", "dt = 0.05\nstart = [[0, 1], [1]]", "the rows of start must"),
+        ("matrix = [[0, 1], [1, 0]]", "matrix = [[0, 1], [1]]", "must be square"),
+        (
+            'kind = "matrix", matrix = [[0, 1], [1, 0]]',
+            'kind = "all-to-all", n = 1' + 30 * "0",
+            "oscillators needs over 1e9 GB of memory",
+        ),
     ],
 )
 def test_a_wrong_file_is_one_sentence(capfd, pair, old, new, expected):
@@ -139,6 +162,7 @@ def test_a_wrong_file_is_one_sentence(capfd, pair, old, new, expected):
         (["missing.toml"], "there is no network file missing.toml"),
         ([], "NET.TOML"),
         (["PAIR", "--seed", "x"], "--seed"),
+        (["PAIR", "--seed", "1.0"], "--seed"),
         (["PAIR", "--seed", "-1"], "seed must be a whole number in [0, 2^32), got -1"),
         (["PAIR", "--threads", "0"], "n_threads must be a whole number >= 1, got 0"),
         (["PAIR", "--out", "PAIR"], "choose another folder"),
@@ -155,7 +179,13 @@ def test_few_saved_times_leave_out_what_needs_more(capfd, pair):
     assert code == 0
     assert json.loads(out)["locking"] is None
     names = {path.name for path in Path("runs/pair-s0").iterdir()}
-    assert names == {"trajectory.npz", "net.toml", "raster.png", "order.png"}
+    assert names == {
+        "trajectory.npz",
+        "net.toml",
+        "summary.json",
+        "raster.png",
+        "order.png",
+    }
 
 
 def test_observing_keeps_the_order_instead_of_the_states(capfd, pair):
@@ -169,6 +199,131 @@ def test_observing_keeps_the_order_instead_of_the_states(capfd, pair):
         assert archive["r_observed"].shape == (2, 201)
     assert not Path("runs/pair-s0/raster.png").exists()
     assert Path("runs/pair-s0/order.png").exists()
+
+
+def test_observed_frequencies_are_reported(capfd, pair):
+    both = 'dt = 0.05\nobserve = ["effective_frequency", "order_parameter"]'
+    changed(pair, "dt = 0.05", both)
+    code, out, _ = run(capfd, "simulate", pair, "--json")
+    assert code == 0
+    locking = json.loads(out)["locking"]
+    with np.load("runs/pair-s0/trajectory.npz") as archive:
+        found = archive["frequency"]
+        assert found.shape == (2, 2)
+        np.testing.assert_allclose(
+            found, (archive["y"][:, -1] - archive["y"][:, 0]) / archive["t"][-1]
+        )
+    assert locking["frequency_low_rad_s"] == found[0].min()
+    assert locking["largest_cluster"] == 2
+    assert Path("runs/pair-s0/locking.png").exists()
+    assert Path("runs/pair-s0/order.png").exists()
+
+
+def test_a_file_that_is_read_once_or_changes_is_recorded_as_it_was(
+    capfd, pair, monkeypatch
+):
+    """The record is of what was simulated; a pipe gives its bytes only once."""
+    source = pair.read_bytes()
+    reader, writer = os.pipe()
+    os.write(writer, source)
+    os.close(writer)
+    code, _, err = run(capfd, "simulate", f"/dev/fd/{reader}", "--out", "piped")
+    os.close(reader)
+    assert (code, err) == (0, "")
+    assert Path("piped/net.toml").read_bytes() == source
+
+    original = osc.simulate
+
+    def then_changed(*arguments, **named):
+        changed(pair, "t1 = 10", "t1 = 99")
+        return original(*arguments, **named)
+
+    monkeypatch.setattr("oscsim.solve.simulate.simulate", then_changed)
+    assert run(capfd, "simulate", pair, "--out", "changed")[0] == 0
+    assert Path("changed/net.toml").read_bytes() == source
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "why"),
+    [
+        (MemoryError, 1, "there was not enough memory"),
+        (KeyboardInterrupt, 130, "interrupted"),
+    ],
+)
+def test_a_finished_run_outlives_its_report(capfd, pair, monkeypatch, error, code, why):
+    def failing(*_):
+        raise error
+
+    monkeypatch.setattr("oscsim.report.simulation.figures_of", failing)
+    got, out, said = run(capfd, "simulate", pair)
+    assert (got, out, said.count("\n")) == (code, "", 1)
+    assert f"trajectory.npz is written, its summary and figures are not: {why}" in said
+    with np.load("runs/pair-s0/trajectory.npz") as archive:
+        assert archive["y"].shape == (2, 201, 2)
+
+
+def test_a_lack_of_memory_while_it_runs_is_one_sentence(capfd, pair, monkeypatch):
+    def full(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr("oscsim.solve.simulate.simulate", full)
+    assert "not enough memory" in complaint(run(capfd, "simulate", pair), code=1)
+
+
+def peak_of(work):
+    tracemalloc.start()
+    work()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak
+
+
+@pytest.mark.parametrize("geometry", ["torus", "sphere"])
+def test_the_report_takes_what_is_counted(geometry, tmp_path):
+    """Beside the states, which are there already, no second copy of them."""
+    n, d, saved = 400, 2 if geometry == "torus" else 3, 4000
+    rng = np.random.default_rng(0)
+    y = rng.standard_normal((2, saved, n, d))
+    if geometry == "torus":
+        network = osc.Network.kuramoto("all-to-all", omega=np.linspace(0, 1, n))
+        y = y[..., 0].cumsum(axis=1) * 0.01
+    else:
+        network = osc.Network.lohe("all-to-all", d=3, n=n)
+        y /= np.linalg.norm(y, axis=-1, keepdims=True)
+    about = (geometry, 0, 0.01, "rk4", "0", np.full(2, -1))
+    result = Trajectory(np.arange(saved) * 0.01, y, *about)
+
+    def report():
+        write_trajectory(tmp_path, result, b"")
+        write_report(tmp_path, network, result, summarise(network, result))
+
+    report()  # imports
+    counted = bytes_of_report(
+        network, t1=saved * 0.01, dt=0.01, save_every=1, n_trajectories=2
+    )
+    assert counted > y.nbytes
+    assert peak_of(report) < counted - y.nbytes
+    assert (
+        peak_of(lambda: write_trajectory(tmp_path, result, b"")) < 0.2 * y.nbytes + 2e7
+    )
+
+
+def test_the_report_counts_before_the_run(capfd, pair, monkeypatch):
+    monkeypatch.setattr("oscsim.memory.free_memory", lambda: 5e7)
+    said = complaint(run(capfd, "simulate", pair))
+    assert "pair.toml: this run with its report needs" in said
+    assert not Path("runs").exists()
+
+
+def test_a_frequency_in_doubt_is_noted(capfd, pair):
+    """Unit vectors that turn by 3 rad between saved times."""
+    text = PAIR.replace("kuramoto", "lohe").replace(
+        "[-0.25, 0.25]", "[3.0, 3.0]\nd = 2"
+    )
+    pair.write_text(text.replace("dt = 0.05", "dt = 0.05\nsave_every = 20"))
+    code, out, err = run(capfd, "simulate", pair)
+    assert (code, err) == (0, "")
+    assert "note: a unit vector turns by nearly half a turn" in out
 
 
 def test_divergence_is_work_that_failed(capfd, pair, monkeypatch):
@@ -192,7 +347,8 @@ def test_an_interruption_keeps_what_is_done(capfd, pair, monkeypatch):
     assert "interrupted at 0 s of 10 s" in err
     assert json.loads(out)["complete"] is False
     folder = Path("runs/pair-s0")
-    assert {path.name for path in folder.iterdir()} == {"trajectory.npz", "net.toml"}
+    names = {path.name for path in folder.iterdir()}
+    assert names == {"trajectory.npz", "net.toml", "summary.json"}
 
 
 @pytest.mark.parametrize("path", sorted(NETWORKS.glob("*.toml")), ids=lambda p: p.stem)

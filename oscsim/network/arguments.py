@@ -3,106 +3,13 @@
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
+from oscsim.arrays import real_array, require_finite, whole_number
 from oscsim.errors import SpecError
-from oscsim.network.weights import matrix_of
 from oscsim.typing import FloatArray
 
-
-def require_finite(name: str, value: FloatArray) -> None:
-    """Refuse NaN and infinity, naming the first.
-
-    Parameters
-    ----------
-    name : str
-        What it is.
-    value : FloatArray
-        The numbers.
-
-    Raises
-    ------
-    SpecError
-        If one is not finite.
-    """
-    bad = np.argwhere(~np.isfinite(value))
-    if len(bad):
-        where = tuple(int(k) for k in bad[0])
-        raise SpecError(f"{name} must be finite, got {value[where]} at index {where}")
-
-
-def real_array(name: str, value: Any) -> FloatArray:
-    """Return ``value`` as a new float64 array of finite real numbers.
-
-    Parameters
-    ----------
-    name : str
-        What it is.
-    value : array_like
-        The numbers.
-
-    Raises
-    ------
-    SpecError
-        If it holds anything else.
-    """
-    given = np.asarray(value)
-    if given.dtype.kind not in "biuf":
-        raise SpecError(f"{name} must hold real numbers, got type {given.dtype}")
-    array = np.array(given, dtype=np.float64)
-    require_finite(name, array)
-    return array
-
-
-def coupling_of(
-    topology: Any, strength: float, omega: Any, n: Any
-) -> tuple[Any, int, tuple[int, ...]]:
-    """Return (coupling, number of oscillators, batch axes).
-
-    Parameters
-    ----------
-    topology : {"all-to-all"}, graph, array or sparse matrix
-        What is connected.
-    strength : float
-        Factor on all weights (rad/s).
-    omega : array_like or None
-        Its last axis may say how many oscillators there are.
-    n : int, optional
-        How many there are.
-
-    Raises
-    ------
-    SpecError
-        If the topology is unknown or the number of oscillators is not said, not
-        at least 1, or said in two ways.
-    """
-    factor = real_array("coupling", strength)
-    if factor.ndim:
-        raise SpecError(
-            f"coupling must be one number, got shape {factor.shape}: give weights as "
-            "the topology"
-        )
-    if n is not None and (
-        isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1
-    ):
-        raise SpecError(f"n must be a whole number >= 1, got {n}")
-    if isinstance(topology, str):
-        if topology != "all-to-all":
-            raise SpecError(
-                "topology must be 'all-to-all', a networkx graph, an array or a SciPy "
-                f"sparse matrix, got {topology!r}"
-            )
-        shape = np.shape(omega) if omega is not None else ()
-        n_osc = int(n) if n is not None else int(shape[0]) if shape else 0
-        if n_osc < 1:
-            raise SpecError("'all-to-all' needs n, or omega with one entry each")
-        return float(factor) / n_osc, n_osc, ()
-    weights = matrix_of(topology)
-    n_osc = int(weights.shape[-1])
-    if n is not None and n != n_osc:
-        raise SpecError(f"n = {n} contradicts a topology of {n_osc} oscillators")
-    weights = weights * float(factor)
-    return weights, n_osc, tuple(weights.shape[:-2])
+LARGEST_DIMENSION = 10**9
+"""Above it the number of entries of a matrix (d, d) is not an address."""
 
 
 def dimension(d: Any) -> int:
@@ -118,9 +25,7 @@ def dimension(d: Any) -> int:
     SpecError
         If it is anything else.
     """
-    if isinstance(d, bool) or not isinstance(d, int | np.integer) or d < 2:
-        raise SpecError(f"d must be a whole number >= 2, got {d!r}")
-    return int(d)
+    return whole_number("d", d, 2, LARGEST_DIMENSION)
 
 
 def one_each(omega: Any) -> Any:
@@ -130,8 +35,15 @@ def one_each(omega: Any) -> Any:
     ----------
     omega : array_like or None
         Numbers or matrices.
+
+    Raises
+    ------
+    SpecError
+        If it is not an array of finite real numbers.
     """
-    return None if np.ndim(omega) == 2 else omega
+    if omega is None or real_array("omega", omega).ndim == 2:
+        return None
+    return omega
 
 
 def phase_rates(omega: Any, shape: tuple[int, ...]) -> FloatArray:
@@ -183,51 +95,16 @@ def rotation_rates(omega: Any, n: int, d: int) -> FloatArray:
         raise SpecError(
             f"omega must have shape ({d}, {d}) or ({n}, {d}, {d}), got {rates.shape}"
         )
-    if not np.allclose(rates, -np.swapaxes(rates, -1, -2), rtol=1e-12, atol=0.0):
-        raise SpecError("omega must be antisymmetric: omega[a, b] = -omega[b, a]")
-    return np.broadcast_to(rates, (n, d, d)).copy()
-
-
-def lag_of(lag: Any, coupling: Any) -> Any:
-    """Return a number, or one lag per edge in the form of ``coupling``.
-
-    Parameters
-    ----------
-    lag : array_like or sparse matrix
-        Lags (rad).
-    coupling : float, FloatArray or csr_array
-        What they belong to.
-
-    Raises
-    ------
-    SpecError
-        If the shapes do not fit or a value is not finite.
-    """
-    if sparse.issparse(lag):
-        lag = lag.toarray() if not sparse.issparse(coupling) else lag
-        if sparse.issparse(lag):
-            return _lag_per_edge(sparse.csr_array(lag), coupling)
-    values = real_array("lag", lag)
-    if values.ndim == 0:
-        return float(values)
-    if isinstance(coupling, float) or values.shape != coupling.shape[-2:]:
-        wanted = "one number" if isinstance(coupling, float) else coupling.shape[-2:]
+    half = 0.5 * rates
+    turned = np.swapaxes(half, -1, -2)
+    off = np.abs(half + turned)
+    if off.max() > 1e-12 * np.abs(half).max():
+        where = tuple(int(k) for k in np.unravel_index(np.argmax(off), off.shape))
         raise SpecError(
-            f"lag must be a number or fit the weights ({wanted}), got "
-            f"shape {values.shape}"
+            "omega must be antisymmetric, omega[a, b] = -omega[b, a], got a sum of "
+            f"{2.0 * float(off[where]):.3g} at index {where}"
         )
-    if sparse.issparse(coupling):
-        return _lag_per_edge(values, coupling)
-    return values
-
-
-def _lag_per_edge(lag: Any, coupling: Any) -> Any:
-    if lag.shape != coupling.shape:
-        raise SpecError(f"lag must have shape {coupling.shape}, got {lag.shape}")
-    edges = coupling.tocoo()
-    values = np.asarray(lag[edges.row, edges.col], dtype=np.float64).ravel()
-    require_finite("lag", values)
-    return sparse.csr_array((values, coupling.indices, coupling.indptr), coupling.shape)
+    return np.broadcast_to(half - turned, (n, d, d)).copy()
 
 
 def unit_vectors(name: str, value: Any, d: int) -> FloatArray:
@@ -250,10 +127,34 @@ def unit_vectors(name: str, value: Any, d: int) -> FloatArray:
     vectors = real_array(name, value)
     if vectors.ndim != 2 or vectors.shape[1] != d:
         raise SpecError(f"{name} must have shape (m, {d}), got {vectors.shape}")
-    off = np.abs(np.linalg.norm(vectors, axis=1) - 1.0)
+    with np.errstate(over="ignore"):
+        length = np.linalg.norm(vectors, axis=1)
+    off = np.abs(length - 1.0)
     if off.size and off.max() > 1e-9:
-        raise SpecError(f"{name} must be unit vectors, number {off.argmax()} is not")
+        raise SpecError(
+            f"{name} must be unit vectors, got length {length[off.argmax()]:.12g} of "
+            f"number {off.argmax()}"
+        )
     return vectors
+
+
+def anchor_phases(anchors: Any) -> FloatArray:
+    """Return fixed phases as unit vectors (m, 2).
+
+    Parameters
+    ----------
+    anchors : array_like, shape (m,)
+        Phases (rad).
+
+    Raises
+    ------
+    SpecError
+        If they are not a list of finite real numbers.
+    """
+    phases = real_array("anchors", anchors)
+    if phases.ndim != 1:
+        raise SpecError(f"anchors must have shape (m,), got {phases.shape}")
+    return np.stack([np.cos(phases), np.sin(phases)], axis=-1)
 
 
 def anchor_field(
@@ -280,12 +181,15 @@ def anchor_field(
     if directions is None or weights is None:
         raise SpecError("anchors and anchor_weights belong together: give both")
     values = real_array("anchor_weights", weights)
-    if directions.ndim != 2 or values.shape != (n, len(directions)):
+    if values.shape != (n, len(directions)):
         raise SpecError(
-            f"anchor_weights must have one row per oscillator and one column per "
-            f"anchor ({n} rows), got {values.shape} for anchors {directions.shape[:-1]}"
+            "anchor_weights must have one row per oscillator and one column per "
+            f"anchor, shape {(n, len(directions))}, got {values.shape}"
         )
-    return np.asarray(values @ directions)
+    with np.errstate(over="ignore", invalid="ignore"):
+        field = np.asarray(values @ directions)
+    require_finite("the field of the anchors", field)
+    return field
 
 
 def injection(strength: Any, phase: Any, n: int) -> FloatArray:
@@ -336,13 +240,15 @@ def diffusion_of(diffusion: Any, n: int) -> FloatArray:
     """
     if diffusion is None:
         return np.zeros(0)
-    value = np.asarray(diffusion)
-    if value.dtype.kind not in "biuf":
-        raise SpecError(f"diffusion must hold real numbers, got type {value.dtype}")
+    value = real_array("diffusion", diffusion)
     if value.shape not in ((), (n,)):
         raise SpecError(
             f"diffusion must be a number or have shape ({n},), got {value.shape}"
         )
-    if not np.all((value >= 0) & np.isfinite(value)):
-        raise SpecError(f"diffusion must be finite and >= 0, got {diffusion}")
-    return np.broadcast_to(np.asarray(value, dtype=np.float64), (n,)).copy()
+    if value.min(initial=0.0) < 0.0:
+        first = int(np.argmax(value < 0.0))
+        at = f" at index {first}" if value.ndim else ""
+        raise SpecError(
+            f"diffusion must be finite and >= 0, got {value.flat[first]}{at}"
+        )
+    return np.broadcast_to(value, (n,)).copy()

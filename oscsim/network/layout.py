@@ -5,16 +5,20 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from oscsim.physics.aligned import aligned
 from oscsim.physics.coupling import Coupling, Free, Uniform
-from oscsim.physics.dense import Dense, DenseEnsemble
+from oscsim.physics.dense import Dense, DenseEnsemble, in_tiles
 from oscsim.physics.field import Params
+from oscsim.physics.gather import ROWS
 from oscsim.physics.kuramoto import KuramotoParams
 from oscsim.physics.lohe import LoheParams
-from oscsim.physics.sparse import ROWS, Sparse
+from oscsim.physics.sparse import Sparse
 from oscsim.typing import FloatArray
 
 
-def kernel_params(network: Any, dtype: Any, n_copies: int, block: int) -> Params:
+def kernel_params(
+    network: Any, dtype: Any, n_copies: int, block: int, kept: dict[Any, Coupling]
+) -> Params:
     """Return the parameters of ``network`` as the kernels read them.
 
     Parameters
@@ -27,12 +31,19 @@ def kernel_params(network: Any, dtype: Any, n_copies: int, block: int) -> Params
         Copies side by side.
     block : int
         Oscillators per member of the stack when there is no coupling, 0 for all.
+    kept : dict
+        Holds the coupling as last laid out, which can take longer than a run.
 
     Returns
     -------
     KuramotoParams or LoheParams
     """
-    coupling = _coupling(network.coupling, network.lag, dtype, n_copies)
+    key = dtype, n_copies > 1
+    coupling = kept.get(key)
+    if coupling is None:
+        coupling = _coupling(network.coupling, network.lag, dtype, n_copies)
+        kept.clear()
+        kept[key] = coupling
     n, d = network.field.shape
     width = block or n
     n_blocks = -(-n // width)
@@ -40,14 +51,17 @@ def kernel_params(network: Any, dtype: Any, n_copies: int, block: int) -> Params
     n_rows = n_total if isinstance(network.lag, float) else 2 * n_total
     if isinstance(coupling, Sparse):
         n_rows = coupling.rows.size
-    mean = np.zeros((d + max(d, 3), 0 if isinstance(coupling, Free) else n_rows), dtype)
+    if isinstance(coupling, Dense):
+        n_rows = coupling.weights.shape[1] * coupling.weights.shape[3]
+    n_room = max(d, 4 if isinstance(coupling, Sparse) else 3)
+    mean = np.zeros((d + n_room, 0 if isinstance(coupling, Free) else n_rows), dtype)
 
     def stack(values: FloatArray) -> FloatArray:
         """Bring oscillators (first axis) innermost, in blocks and copies."""
         filled = np.zeros((n_blocks * width, *values.shape[1:]), dtype)
         filled[:n] = values
         inner = np.moveaxis(filled.reshape(n_blocks, width, *values.shape[1:]), 1, -1)
-        return np.ascontiguousarray(np.tile(inner, n_copies))
+        return aligned(np.tile(inner, n_copies), dtype)
 
     field = stack(network.field)
     if network.geometry == "sphere":
@@ -57,11 +71,14 @@ def kernel_params(network: Any, dtype: Any, n_copies: int, block: int) -> Params
         return LoheParams(omega, field, coupling, np.zeros((1, n_total), dtype), mean)
     lag = network.lag if isinstance(network.lag, float) else 0.0
     omega = stack(network.omega) if network.omega.ndim == 1 else network.omega
-    shil = stack(network.shil) if network.shil.size else np.zeros((1, 2, 0), dtype)
+    nothing = np.zeros((1, 2, 0), dtype)
+    shil = stack(network.shil) if network.shil.size else nothing
+    if isinstance(coupling, Uniform) and not network.field.any():
+        field = nothing
     return KuramotoParams(
-        np.array(omega, dtype),
-        np.array(np.broadcast_to(field, (len(omega), *field.shape[1:]))),
-        np.array(np.broadcast_to(shil, (len(omega), *shil.shape[1:]))),
+        aligned(omega, dtype),
+        aligned(np.broadcast_to(field, (len(omega), *field.shape[1:])), dtype),
+        aligned(np.broadcast_to(shil, (len(omega), *shil.shape[1:])), dtype),
         np.array([np.cos(lag), np.sin(lag), not isinstance(network.lag, float)], dtype),
         coupling,
         np.zeros((4, n_total), dtype),
@@ -84,9 +101,8 @@ def _coupling(weights: Any, lag: Any, dtype: Any, n_copies: int) -> Coupling:
     if not isinstance(lag, float):
         weights = np.concatenate([weights * np.cos(lag), weights * np.sin(lag)], -2)
     if n_copies > 1:
-        return DenseEnsemble(np.array(weights, dtype, order="C"))
-    turned = np.ascontiguousarray(np.swapaxes(weights, -1, -2), dtype)
-    return Dense(turned if turned.ndim == 3 else turned[None])
+        return DenseEnsemble(aligned(weights, dtype))
+    return in_tiles(weights, dtype)
 
 
 def slices(weights: Any, dtype: Any) -> Sparse:
@@ -112,7 +128,7 @@ def slices(weights: Any, dtype: Any) -> Sparse:
     depth = np.zeros(n_slices, np.int64)
     depth[:] = degree[order[::ROWS]]
     starts = np.concatenate([[0], np.cumsum(depth)]).astype(np.int64)
-    values = np.zeros((starts[-1], ROWS), dtype)
+    values = aligned(np.zeros((starts[-1], ROWS)), dtype)
     columns = np.zeros((starts[-1], ROWS), np.uint32)
     place = np.empty(n_rows, np.int64)
     place[order] = np.arange(n_rows)

@@ -6,7 +6,7 @@ import numpy as np
 
 from oscsim.errors import SpecError
 from oscsim.network.spec import Network
-from oscsim.physics.observables import States, pair_potential
+from oscsim.physics.observables import States, pair_potential, unpack
 from oscsim.typing import FloatArray
 
 
@@ -43,6 +43,13 @@ def potential(network: Network, state: FloatArray | States) -> FloatArray:
     if network.n_networks > 1:
         raise SpecError(
             f"the potential is that of one network, got a batch of {network.n_networks}"
+        )
+    values, _ = unpack(state, network.geometry)
+    one = network.state_shape
+    if values.shape[-len(one) :] != one:
+        wanted = ", ".join(map(str, one))
+        raise SpecError(
+            f"a state of this network has shape (..., {wanted}), got {values.shape}"
         )
     n, d = network.field.shape
     coupling: Any = 0.0 if network.coupling is None else network.coupling

@@ -2,15 +2,17 @@
 
 import dataclasses
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import DTypeLike
-from scipy import sparse
 
+from oscsim.arrays import real_array
 from oscsim.errors import SpecError
-from oscsim.network import arguments
+from oscsim.network import arguments, couplings
 from oscsim.network.layout import kernel_params
+from oscsim.physics.coupling import Coupling
 from oscsim.physics.field import Params
 from oscsim.typing import FloatArray
 
@@ -25,7 +27,8 @@ def _nothing() -> FloatArray:
 class Network:
     """Oscillators, what acts on each of them, and how fast each one turns.
 
-    Built by :meth:`kuramoto`, :meth:`lohe` or :meth:`driven`, which check it.
+    Built by :meth:`kuramoto`, :meth:`lohe` or :meth:`driven`, which check it. A
+    network does not change: other weights make another one.
 
     Attributes
     ----------
@@ -59,6 +62,15 @@ class Network:
     shil: FloatArray = dataclasses.field(default_factory=_nothing)
     diffusion: FloatArray = dataclasses.field(default_factory=_nothing)
 
+    def __post_init__(self) -> None:
+        # The layout for the kernels is kept: it must not become that of old weights.
+        for name in ("coupling", "lag"):
+            value = getattr(self, name)
+            if isinstance(value, np.ndarray):
+                shown = value.view()
+                shown.flags.writeable = False
+                object.__setattr__(self, name, shown)
+
     @classmethod
     def driven(
         cls,
@@ -89,7 +101,7 @@ class Network:
             If a shape does not fit, a value is not finite or a matrix is not
             antisymmetric.
         """
-        field = np.array(field, dtype=np.float64)
+        field = real_array("field", field)
         if geometry not in ("torus", "sphere"):
             raise SpecError(f"geometry must be 'torus' or 'sphere', got {geometry!r}")
         if field.ndim != 2 or field.shape[0] < 1 or field.shape[1] < 2:
@@ -100,8 +112,9 @@ class Network:
             raise SpecError(
                 f"on the torus field must have shape (n, 2), got {field.shape}"
             )
-        arguments.require_finite("field", field)
         n, d = field.shape
+        turns = geometry == "sphere" and omega is not None
+        couplings.require_room(n, d, turns=turns)
         if geometry == "torus":
             rates = arguments.phase_rates(omega, (n,))
         else:
@@ -173,17 +186,14 @@ class Network:
         .. [1] Sakaguchi & Kuramoto (1986), Prog. Theor. Phys. 76, 576, eq. (1).
         .. [2] Wang & Roychowdhury (2019), UCNC, LNCS 11493, eq. (6) (injection).
         """
-        k, n_osc, batch = arguments.coupling_of(topology, coupling, omega, n)
-        directions = None
-        if anchors is not None:
-            phases = arguments.real_array("anchors", anchors)
-            directions = np.stack([np.cos(phases), np.sin(phases)], axis=-1)
+        k, n_osc, batch = couplings.coupling_of(topology, coupling, omega, n)
+        directions = None if anchors is None else arguments.anchor_phases(anchors)
         return cls(
             "torus",
             arguments.anchor_field(directions, anchor_weights, n_osc, 2),
             arguments.phase_rates(omega, (*batch, n_osc)),
             k,
-            arguments.lag_of(lag, k),
+            couplings.lag_of(lag, k),
             arguments.injection(shil, shil_phase, n_osc),
             arguments.diffusion_of(diffusion, n_osc),
         )
@@ -243,9 +253,10 @@ class Network:
         .. [1] Lohe (2009), J. Phys. A 42, 395101, eq. (22).
         """
         d = arguments.dimension(d)
-        k, n_osc, _ = arguments.coupling_of(
+        k, n_osc, _ = couplings.coupling_of(
             topology, coupling, arguments.one_each(omega), n
         )
+        couplings.require_room(n_osc, d, turns=omega is not None)
         if anchors is not None:
             anchors = arguments.unit_vectors("anchors", anchors, d)
         return cls(
@@ -292,23 +303,49 @@ class Network:
         Raises
         ------
         SpecError
-            If ``dtype`` is neither.
+            If ``dtype`` is neither, or a value is too large for float32.
         """
         if np.dtype(dtype) not in (np.float64, np.float32):
             raise SpecError(f"dtype must be float64 or float32, got {np.dtype(dtype)}")
-        return kernel_params(self, np.dtype(dtype), n_copies, block)
+        if np.dtype(dtype) == np.float32:
+            self._require_single()
+        return kernel_params(self, np.dtype(dtype), n_copies, block, self._laid_out)
+
+    @cached_property
+    def _laid_out(self) -> dict[Any, Coupling]:
+        """The coupling as last laid out: runs of one network lay it out once."""
+        return {}
+
+    def _require_single(self) -> None:
+        for name in ("coupling", "field", "omega", "shil"):
+            value = getattr(self, name)
+            if value is not None and np.size(value):
+                largest = float(abs(value).max())
+                if largest > float(np.finfo(np.float32).max):
+                    raise SpecError(
+                        f"{name} of {largest:.3g} is too large for float32: use "
+                        "dtype float64, or another unit of time"
+                    )
 
     def strengths(self) -> FloatArray:
-        """Return sum_j |K_ij| for every oscillator (rad/s).
+        """Return sum_j |K_ij| for every oscillator (rad/s), read-only.
 
         Returns
         -------
         FloatArray, shape (n,) or (b, n)
+            Infinite where the sum is beyond float64.
         """
+        return self._strengths
+
+    @cached_property
+    def _strengths(self) -> FloatArray:
         if self.coupling is None:
-            return np.zeros(self.n_osc)
-        if isinstance(self.coupling, float):
-            return np.full(self.n_osc, abs(self.coupling) * (self.n_osc - 1))
-        if sparse.issparse(self.coupling):
-            return np.asarray(abs(self.coupling).sum(axis=1)).ravel()
-        return np.asarray(np.abs(self.coupling).sum(axis=-1))
+            sums = np.zeros(self.n_osc)
+        elif isinstance(self.coupling, float):
+            sums = np.full(self.n_osc, abs(self.coupling) * (self.n_osc - 1))
+        else:
+            with np.errstate(over="ignore"):
+                summed = np.asarray(abs(self.coupling).sum(axis=-1))
+            sums = summed.reshape(*self.coupling.shape[:-2], self.n_osc)
+        sums.flags.writeable = False
+        return sums

@@ -1,16 +1,23 @@
 """Regular and random graphs, as sparse weights."""
 
-import os
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
+from oscsim.arrays import real_number, seed_number, shown, whole_number
 from oscsim.errors import SpecError
+from oscsim.memory import require_memory
 from oscsim.typing import IntArray
 
-_BYTES_PER_WEIGHT = 8 + 4
+# What building takes at its peak, measured, in bytes.
+_PER_WEIGHT, _PER_LINK_OF_LATTICE, _PER_WEIGHT_OF_ALL = 41, 125, 24
+_PER_NODE_OF_GRAPH, _PER_EDGE_OF_GRAPH = 600, 400
+
+_MOST_AXES = 64
+"""Of a NumPy array."""
 
 
 def ring(n: int, neighbours: int = 1, *, directed: bool = False) -> csr_array:
@@ -33,10 +40,12 @@ def ring(n: int, neighbours: int = 1, *, directed: bool = False) -> csr_array:
     Raises
     ------
     SpecError
-        If a number is out of range.
+        If a number is out of range, or the graph would not fit into memory.
     """
-    _require_whole("n", n, 2)
-    _require_whole("neighbours", neighbours, 1, n // 2)
+    n = whole_number("n", n, 2)
+    neighbours = whole_number("neighbours", neighbours, 1, n // 2)
+    per_row = neighbours if directed else 2 * neighbours
+    _require_room("a ring", n, _PER_WEIGHT * n * per_row)
     steps = np.arange(1, neighbours + 1)
     offsets = -steps if directed else np.unique(np.concatenate([-steps, steps]) % n)
     target = np.repeat(np.arange(n), offsets.size)
@@ -61,14 +70,23 @@ def lattice(shape: Sequence[int], *, periodic: bool = False) -> csr_array:
     Raises
     ------
     SpecError
-        If a side is not a whole number of at least 1, or there is none.
+        If a side is not a whole number of at least 1, there is none, or the
+        lattice would not fit into memory.
     """
-    sides = tuple(shape)
-    if not sides:
-        raise SpecError("a lattice needs at least one side, got shape ()")
-    for side in sides:
-        _require_whole("a side of the lattice", side, 1)
-    number = np.arange(np.prod(sides, dtype=np.int64)).reshape(sides)
+    given: Any = shape
+    if not isinstance(given, Iterable) or isinstance(given, str):
+        raise SpecError(
+            f"shape must be the sides of the lattice, e.g. (8, 8), got {shown(given)}"
+        )
+    sides = tuple(whole_number("a side of the lattice", side, 1) for side in shape)
+    if not 1 <= len(sides) <= _MOST_AXES:
+        raise SpecError(
+            f"a lattice needs at least one side and at most {_MOST_AXES}, got "
+            f"{len(sides)}"
+        )
+    n = math.prod(sides)
+    _require_room("a lattice", n, _PER_LINK_OF_LATTICE * n * len(sides))
+    number = np.arange(n).reshape(sides)
     pairs = []
     for axis, side in enumerate(sides):
         ahead = np.roll(number, -1, axis)
@@ -100,17 +118,18 @@ def all_to_all(n: int) -> csr_array:
     SpecError
         If ``n`` is out of range or the weights would not fit into memory.
     """
-    _require_whole("n", n, 1)
-    needed = n * (n - 1) * _BYTES_PER_WEIGHT
-    present = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    if needed > present:
-        raise SpecError(
-            f"{n} oscillators have {n * (n - 1)} weights, {needed / 1e9:.3g} GB on a "
-            f"machine with {present / 1e9:.3g} GB: use the topology 'all-to-all'"
-        )
-    dense = np.full((n, n), 1.0 / n)
-    np.fill_diagonal(dense, 0.0)
-    return csr_array(dense)
+    n = whole_number("n", n, 1)
+    n_bytes = _PER_WEIGHT_OF_ALL * n * (n - 1)
+    require_memory(
+        f"a matrix of the weights between {shown(n)} oscillators",
+        n_bytes,
+        "use the topology 'all-to-all'",
+    )
+    others = np.arange(n - 1, dtype=np.int32)
+    sources = others + (others >= np.arange(n, dtype=np.int32)[:, None])
+    rows = np.arange(n + 1, dtype=np.int64) * (n - 1)
+    weights = np.full(n * (n - 1), 1.0 / n)
+    return csr_array((weights, sources.ravel(), rows), shape=(n, n))
 
 
 def small_world(
@@ -137,17 +156,19 @@ def small_world(
     Raises
     ------
     SpecError
-        If a number is out of range.
+        If a number is out of range, or the graph would not fit into memory.
 
     References
     ----------
     .. [1] Watts & Strogatz (1998), Nature 393, 440, figure 1.
     """
-    _require_whole("n", n, 3)
-    _require_whole("neighbours", neighbours, 1, (n - 1) // 2)
-    _require_seed(seed)
+    n = whole_number("n", n, 3)
+    neighbours = whole_number("neighbours", neighbours, 1, (n - 1) // 2)
+    seed = seed_number(seed)
+    rewire = real_number("rewire", rewire)
     if not 0.0 <= rewire <= 1.0:
         raise SpecError(f"rewire must be a probability in [0, 1], got {rewire}")
+    _require_graph("a small world", n, n * neighbours)
     import networkx as nx  # noqa: PLC0415 - slow to import, for random graphs only
 
     return _of_graph(nx.watts_strogatz_graph(n, 2 * neighbours, rewire, seed=seed))
@@ -155,6 +176,9 @@ def small_world(
 
 def random_regular(n: int, degree: int, *, seed: int = 0) -> csr_array:
     """Return a random graph in which everyone has the same number of links.
+
+    Above half of all links the missing ones are drawn: the complement of a
+    regular graph is regular, and as random.
 
     Parameters
     ----------
@@ -173,23 +197,30 @@ def random_regular(n: int, degree: int, *, seed: int = 0) -> csr_array:
     Raises
     ------
     SpecError
-        If a number is out of range.
+        If a number is out of range, or the graph would not fit into memory.
 
     References
     ----------
     .. [1] Steger & Wormald (1999), Combin. Probab. Comput. 8, 377.
     """
-    _require_whole("n", n, 2)
-    _require_whole("degree", degree, 1, n - 1)
-    _require_seed(seed)
+    n = whole_number("n", n, 2)
+    degree = whole_number("degree", degree, 1, n - 1)
+    seed = seed_number(seed)
     if n * degree % 2:
         raise SpecError(
             f"n * degree counts both ends of every link and must be even, got "
-            f"{n} * {degree}"
+            f"{shown(n)} * {shown(degree)}"
         )
+    missing = n - 1 - degree
+    _require_graph("a random regular graph", n, n * min(degree, missing) // 2)
     import networkx as nx  # noqa: PLC0415 - slow to import, for random graphs only
 
-    return _of_graph(nx.random_regular_graph(degree, n, seed=seed))
+    if degree <= missing:
+        return _of_graph(nx.random_regular_graph(degree, n, seed=seed))
+    _require_room("a random regular graph", n, 2 * _PER_WEIGHT * n * n)
+    absent = _of_graph(nx.random_regular_graph(missing, n, seed=seed)).toarray()
+    np.fill_diagonal(absent, 1.0)
+    return csr_array(1.0 - absent)
 
 
 def scale_free(n: int, links: int = 2, *, seed: int = 0) -> csr_array:
@@ -212,15 +243,16 @@ def scale_free(n: int, links: int = 2, *, seed: int = 0) -> csr_array:
     Raises
     ------
     SpecError
-        If a number is out of range.
+        If a number is out of range, or the graph would not fit into memory.
 
     References
     ----------
     .. [1] Barabasi & Albert (1999), Science 286, 509.
     """
-    _require_whole("n", n, 2)
-    _require_whole("links", links, 1, n - 1)
-    _require_seed(seed)
+    n = whole_number("n", n, 2)
+    links = whole_number("links", links, 1, n - 1)
+    seed = seed_number(seed)
+    _require_graph("a scale-free graph", n, links * (n - links))
     import networkx as nx  # noqa: PLC0415 - slow to import, for random graphs only
 
     return _of_graph(nx.barabasi_albert_graph(n, links, seed=seed))
@@ -238,12 +270,10 @@ def _unweighted(n: int, target: IntArray, source: IntArray) -> csr_array:
     return weights
 
 
-def _require_whole(name: str, value: float, low: int, high: int | None = None) -> None:
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not whole or value < low or (high is not None and value > high):
-        allowed = f">= {low}" if high is None else f"in {low}..{high}"
-        raise SpecError(f"{name} must be a whole number {allowed}, got {value!r}")
+def _require_room(what: str, n: int, n_bytes: int) -> None:
+    require_memory(f"{what} of {shown(n)} oscillators", n_bytes, "fewer of them")
 
 
-def _require_seed(seed: int) -> None:
-    _require_whole("seed", seed, 0, 2**32 - 1)
+def _require_graph(what: str, n: int, n_edges: int) -> None:
+    n_bytes = _PER_NODE_OF_GRAPH * n + _PER_EDGE_OF_GRAPH * n_edges
+    _require_room(what, n, n_bytes)

@@ -1,12 +1,13 @@
 """Coupling matrices from graphs, arrays and sparse matrices."""
 
+import math
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from oscsim.arrays import real_array, real_sparse, shown
 from oscsim.errors import SpecError
-from oscsim.typing import FloatArray
 
 
 def matrix_of(topology: Any) -> Any:
@@ -30,28 +31,18 @@ def matrix_of(topology: Any) -> Any:
     Raises
     ------
     SpecError
-        If a weight is not a finite real number, the matrix is not square or
-        has no oscillator, or a graph has parallel edges or self loops.
+        If a weight is not a finite real number, the matrix is ragged or not
+        square, has no oscillator or does not fit into memory, or a graph has
+        parallel edges or self loops.
     """
     if hasattr(topology, "adjacency") and hasattr(topology, "is_multigraph"):
         return _from_graph(topology)
     if sparse.issparse(topology):
-        weights = sparse.csr_array(_real("coupling matrix", topology, topology.dtype))
-        weights.sum_duplicates()
-        _require_square(weights.shape, (2,))
-        _require_finite(weights.data)
-        return weights
-    given = np.asarray(topology)
-    weights = np.array(_real("coupling matrix", given, given.dtype), dtype=np.float64)
+        _require_square(topology.shape, (2,))
+        return real_sparse("topology", topology)
+    weights = real_array("topology", topology)
     _require_square(weights.shape, (2, 3))
-    _require_finite(weights)
     return weights
-
-
-def _real(name: str, values: Any, dtype: Any) -> Any:
-    if dtype.kind not in "biuf":
-        raise SpecError(f"the {name} must hold real numbers, got type {dtype}")
-    return values.astype(np.float64)
 
 
 def _require_square(shape: tuple[int, ...], ndims: tuple[int, ...]) -> None:
@@ -59,13 +50,6 @@ def _require_square(shape: tuple[int, ...], ndims: tuple[int, ...]) -> None:
         raise SpecError(f"a coupling matrix must be square (n, n), got shape {shape}")
     if 0 in shape:
         raise SpecError(f"a network needs at least one oscillator, got shape {shape}")
-
-
-def _require_finite(values: FloatArray) -> None:
-    bad = np.argwhere(~np.isfinite(values))
-    if len(bad):
-        where = tuple(int(k) for k in bad[0])
-        raise SpecError(f"coupling must be finite, got {values[where]} at {where}")
 
 
 def _from_graph(graph: Any) -> Any:
@@ -80,20 +64,31 @@ def _from_graph(graph: Any) -> Any:
         raise SpecError("a network needs at least one oscillator, got an empty graph")
     targets, sources, values = [], [], []
     for source, target, weight in graph.edges(data="weight", default=1.0):
-        is_number = isinstance(weight, int | float | np.integer | np.floating)
-        if not is_number or not np.isfinite(weight):
+        value = _finite(weight)
+        if value is None:
             raise SpecError(
                 f"the weight of edge ({source!r}, {target!r}) must be a finite "
-                f"number, got {weight!r}"
+                f"number, got {shown(weight)}"
             )
         if source == target:
             raise SpecError(f"node {source!r} has an edge to itself: remove self loops")
         targets.append(number[target])
         sources.append(number[source])
-        values.append(float(weight))
+        values.append(value)
         if not graph.is_directed():
             targets.append(number[source])
             sources.append(number[target])
-            values.append(float(weight))
+            values.append(value)
     n = len(number)
     return sparse.csr_array((values, (targets, sources)), shape=(n, n), dtype=float)
+
+
+def _finite(weight: Any) -> float | None:
+    """Return a weight as a float, None if it is not a finite real number."""
+    if not isinstance(weight, int | float | np.integer | np.floating):
+        return None
+    try:
+        value = float(weight)
+    except OverflowError:
+        return None
+    return value if math.isfinite(value) else None

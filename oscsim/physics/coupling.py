@@ -12,14 +12,16 @@ from typing import Any, NamedTuple, TypeAlias
 from numba import types
 from numba.extending import overload
 
-from oscsim._jit import kernel
+from oscsim._jit import FORWARDED, kernel
 from oscsim.physics.dense import (
     Dense,
     DenseEnsemble,
+    DenseEnsembleThreaded,
     DenseThreaded,
     couple_dense,
     couple_dense_threaded,
     couple_ensemble,
+    couple_ensemble_threaded,
     dense_member,
 )
 from oscsim.physics.sparse import (
@@ -56,7 +58,14 @@ class Uniform(NamedTuple):
 
 
 Coupling: TypeAlias = (
-    Free | Uniform | Dense | DenseThreaded | DenseEnsemble | Sparse | SparseThreaded
+    Free
+    | Uniform
+    | Dense
+    | DenseThreaded
+    | DenseEnsemble
+    | DenseEnsembleThreaded
+    | Sparse
+    | SparseThreaded
 )
 
 
@@ -75,8 +84,8 @@ def _couple_uniform(
     strength = coupling.weights[0]
     n = x.shape[1]
     for a in range(x.shape[0]):
-        total = x[a, 0]
-        for i in range(1, n):
+        total = x.dtype.type(0.0)
+        for i in range(n):
             total += x[a, i]
         for i in range(n):
             out[a, i] = field[a, i] + strength * (total - x[a, i])
@@ -88,6 +97,7 @@ _COUPLE: dict[type, Callable[..., None]] = {
     Dense: couple_dense,
     DenseThreaded: couple_dense_threaded,
     DenseEnsemble: couple_ensemble,
+    DenseEnsembleThreaded: couple_ensemble_threaded,
     Sparse: couple_sparse,
     SparseThreaded: couple_sparse_threaded,
 }
@@ -113,7 +123,7 @@ def couple(
     _COUPLE[type(coupling)](coupling, x, field, out)
 
 
-@overload(couple)
+@overload(couple, jit_options=FORWARDED)
 def _couple_in_kernels(coupling, x, field, out):  # type: ignore[no-untyped-def]
     is_known = isinstance(coupling, types.BaseNamedTuple)
     chosen: Any = _COUPLE.get(coupling.instance_class) if is_known else None
@@ -135,7 +145,7 @@ def acting(coupling: Coupling, field: FloatArray, out: FloatArray) -> FloatArray
     return field if isinstance(coupling, Free) else out
 
 
-@overload(acting)
+@overload(acting, jit_options=FORWARDED)
 def _acting_in_kernels(coupling, field, out):  # type: ignore[no-untyped-def]
     if coupling.instance_class is Free:
         return lambda coupling, field, out: field
@@ -162,7 +172,7 @@ def coupling_member(coupling: Coupling, k: int) -> Coupling:
     return _same(coupling, k)
 
 
-@overload(coupling_member)
+@overload(coupling_member, jit_options=FORWARDED)
 def _member_in_kernels(coupling, k):  # type: ignore[no-untyped-def]
     chosen: Any = dense_member if coupling.instance_class is Dense else _same
     return lambda coupling, k: chosen(coupling, k)  # noqa: PLW0108

@@ -1,14 +1,16 @@
 """Coupling by matrices: one network, a batch, or many copies of one."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import prange
 
 from oscsim._jit import kernel
+from oscsim.physics.aligned import aligned
+from oscsim.physics.tile import WIDTHS, tile_sums
 from oscsim.typing import FloatArray, IntArray
 
-_TILE, _CHUNK = 1024, 256
+TARGETS = 1024
 
 
 class Dense(NamedTuple):
@@ -16,9 +18,10 @@ class Dense(NamedTuple):
 
     Attributes
     ----------
-    weights : FloatArray, shape (n_members, n, n_rows)
-        Transposed: ``weights[b, j, i]`` (rad/s) is what j does to i. With lags
-        per edge n_rows is 2 n: K cos(lag), then K sin(lag).
+    weights : FloatArray, shape (n_members, n_tiles, n, width)
+        ``weights[b, t, j, l]`` (rad/s) is what j does to i = t width + l, zero
+        beyond the last i. With lags per edge there are 2 n: K cos(lag), then
+        K sin(lag).
     """
 
     weights: FloatArray
@@ -29,7 +32,7 @@ class DenseThreaded(NamedTuple):
 
     Attributes
     ----------
-    weights : FloatArray, shape (1, n, n_rows)
+    weights : FloatArray, shape (1, n_tiles, n, width)
         As in ``Dense``.
     is_on : IntArray, shape (1,)
         Whether they are, now; the result is the same.
@@ -40,7 +43,7 @@ class DenseThreaded(NamedTuple):
 
 
 class DenseEnsemble(NamedTuple):
-    """One matrix for several copies of the network, by one matrix product.
+    """One matrix for several copies of the network, by matrix products.
 
     Attributes
     ----------
@@ -51,18 +54,19 @@ class DenseEnsemble(NamedTuple):
     weights: FloatArray
 
 
-@kernel(allocates=False)
-def _begin(field: FloatArray, out: FloatArray) -> None:
-    """Start the sums at the field; rows beyond the oscillators start at 0."""
-    d, n = field.shape
-    for a in range(d):
-        for i in range(n):
-            out[a, i] = field[a, i]
-        if out.shape[1] > n:
-            out[a, n:] = 0.0
+class DenseEnsembleThreaded(NamedTuple):
+    """The same with the targets shared out over threads.
+
+    Attributes
+    ----------
+    weights : FloatArray, shape (n, n)
+        As in ``DenseEnsemble``.
+    """
+
+    weights: FloatArray
 
 
-@kernel(allocates=False)
+@kernel(allocates=False, inlined=True)
 def _dense_pair(
     weights: FloatArray,
     x: FloatArray,
@@ -72,51 +76,17 @@ def _dense_pair(
     first: int,
     last: int,
 ) -> None:
-    """Add K x and K y, rows first..last; eight sources at a time, targets in lanes.
-
-    Indices are unsigned: counting from the end, as signed ones may, hinders
-    vector code.
-    """
-    n = weights.shape[0]
-    eights, fours = n - n % 8, n - n % 4
-    for start in range(first, last, _TILE):
-        low, high = np.uint64(start), np.uint64(min(start + _TILE, last))
-        for j in range(0, eights, 8):
-            x0, x1, x2, x3 = x[j], x[j + 1], x[j + 2], x[j + 3]
-            y0, y1, y2, y3 = y[j], y[j + 1], y[j + 2], y[j + 3]
-            x4, x5, x6, x7 = x[j + 4], x[j + 5], x[j + 6], x[j + 7]
-            y4, y5, y6, y7 = y[j + 4], y[j + 5], y[j + 6], y[j + 7]
-            for i in range(low, high):
-                k0, k1 = weights[j, i], weights[j + 1, i]
-                k2, k3 = weights[j + 2, i], weights[j + 3, i]
-                k4, k5 = weights[j + 4, i], weights[j + 5, i]
-                k6, k7 = weights[j + 6, i], weights[j + 7, i]
-                early = (k0 * x0 + k1 * x1) + (k2 * x2 + k3 * x3)
-                a[i] += early + ((k4 * x4 + k5 * x5) + (k6 * x6 + k7 * x7))
-                early = (k0 * y0 + k1 * y1) + (k2 * y2 + k3 * y3)
-                b[i] += early + ((k4 * y4 + k5 * y5) + (k6 * y6 + k7 * y7))
-        for j in range(eights, fours, 4):
-            x0, x1, x2, x3 = x[j], x[j + 1], x[j + 2], x[j + 3]
-            y0, y1, y2, y3 = y[j], y[j + 1], y[j + 2], y[j + 3]
-            for i in range(low, high):
-                k0, k1 = weights[j, i], weights[j + 1, i]
-                k2, k3 = weights[j + 2, i], weights[j + 3, i]
-                a[i] += (k0 * x0 + k1 * x1) + (k2 * x2 + k3 * x3)
-                b[i] += (k0 * y0 + k1 * y1) + (k2 * y2 + k3 * y3)
-        for j in range(fours, n):
-            for i in range(low, high):
-                a[i] += weights[j, i] * x[j]
-                b[i] += weights[j, i] * y[j]
+    """Write K x and K y for the tiles first..last."""
+    for t in range(first, last):
+        tile_sums(weights, t, x, y, a, b)
 
 
 @kernel(parallel=True)
 def _dense_pair_threads(
     weights: FloatArray, x: FloatArray, y: FloatArray, a: FloatArray, b: FloatArray
 ) -> None:
-    # The edges of the chunks are the same for any number of threads.
-    for k in prange((a.shape[0] + _CHUNK - 1) // _CHUNK):
-        last = min((k + 1) * _CHUNK, a.shape[0])
-        _dense_pair(weights, x, y, a, b, k * _CHUNK, last)
+    for t in prange(weights.shape[0]):
+        _dense_pair(weights, x, y, a, b, t, t + 1)
 
 
 @kernel(allocates=False)
@@ -131,10 +101,17 @@ def _dense_pair_shared(
     if is_on:
         _dense_pair_threads(weights, x, y, a, b)
     else:
-        _dense_pair(weights, x, y, a, b, 0, a.shape[0])
+        _dense_pair(weights, x, y, a, b, 0, weights.shape[0])
 
 
-@kernel(allocates=False)
+@kernel(allocates=False, inlined=True)
+def _add_field(field: FloatArray, out: FloatArray) -> None:
+    for a in range(field.shape[0]):
+        for i in range(field.shape[1]):
+            out[a, i] += field[a, i]
+
+
+@kernel(allocates=False, inlined=True)
 def couple_dense(
     coupling: Dense, x: FloatArray, field: FloatArray, out: FloatArray
 ) -> None:
@@ -143,13 +120,11 @@ def couple_dense(
     The last of an odd number of channels is computed twice, into itself and into
     nowhere.
     """
-    _begin(field, out)
-    weights = coupling.weights[0]
-    d = x.shape[0]
-    for c in range(0, d - 1, 2):
-        _dense_pair(weights, x[c], x[c + 1], out[c], out[c + 1], 0, out.shape[1])
-    if d % 2 == 1:
-        _dense_pair(weights, x[d - 1], x[d - 1], out[d - 1], out[d], 0, out.shape[1])
+    weights, d = coupling.weights[0], x.shape[0]
+    for c in range(0, d, 2):
+        e = min(c + 1, d - 1)
+        _dense_pair(weights, x[c], x[e], out[c], out[c + 1], 0, weights.shape[0])
+    _add_field(field, out)
 
 
 @kernel(allocates=False)
@@ -157,38 +132,86 @@ def couple_dense_threaded(
     coupling: DenseThreaded, x: FloatArray, field: FloatArray, out: FloatArray
 ) -> None:
     """Write the same as ``couple_dense``."""
-    _begin(field, out)
-    weights, is_on = coupling.weights[0], coupling.is_on[0] != 0
-    d = x.shape[0]
-    for c in range(0, d - 1, 2):
-        _dense_pair_shared(is_on, weights, x[c], x[c + 1], out[c], out[c + 1])
-    if d % 2 == 1:
-        _dense_pair_shared(is_on, weights, x[d - 1], x[d - 1], out[d - 1], out[d])
+    weights, is_on, d = coupling.weights[0], coupling.is_on[0] != 0, x.shape[0]
+    for c in range(0, d, 2):
+        e = min(c + 1, d - 1)
+        _dense_pair_shared(is_on, weights, x[c], x[e], out[c], out[c + 1])
+    _add_field(field, out)
+
+
+@kernel
+def _multiply(
+    weights: FloatArray, x: FloatArray, field: FloatArray, out: FloatArray, chunk: int
+) -> None:
+    """Write h_i + sum_j K_ij x_j of all copies for one chunk of targets.
+
+    The product is formed with the targets outermost, which suits the blocking of
+    the library better, and turned afterwards.
+    """
+    n, d = weights.shape[0], x.shape[0]
+    rows = x.size // n
+    first, last = chunk * TARGETS, min((chunk + 1) * TARGETS, n)
+    product = out[d : 2 * d].reshape(n, rows)[first:last]
+    np.dot(weights[first:last], x.reshape(rows, n).T, product)
+    _turn(product, field.reshape(rows, n), out[:d].reshape(rows, n), first)
+
+
+@kernel(parallel=True)
+def _multiply_threads(
+    weights: FloatArray, x: FloatArray, field: FloatArray, out: FloatArray
+) -> None:
+    # The edges of the chunks are the same for any number of threads.
+    for chunk in prange((weights.shape[0] + TARGETS - 1) // TARGETS):
+        _multiply(weights, x, field, out, chunk)
 
 
 @kernel
 def couple_ensemble(
     coupling: DenseEnsemble, x: FloatArray, field: FloatArray, out: FloatArray
 ) -> None:
-    """Write h_i + sum_j K_ij x_j for copies of the network that lie side by side.
+    """Write h_i + sum_j K_ij x_j for copies of the network that lie side by side."""
+    for chunk in range((coupling.weights.shape[0] + TARGETS - 1) // TARGETS):
+        _multiply(coupling.weights, x, field, out, chunk)
 
-    The product is formed with the targets outermost, which suits the blocking of
-    the library better, and turned afterwards.
-    """
-    n, d = coupling.weights.shape[0], x.shape[0]
-    rows = x.size // n
-    product = out[d : 2 * d].reshape(n, rows)
-    np.dot(coupling.weights, x.reshape(rows, n).T, product)
-    _turn(product, field.reshape(rows, n), out[:d].reshape(rows, n))
+
+@kernel
+def couple_ensemble_threaded(
+    coupling: DenseEnsembleThreaded, x: FloatArray, field: FloatArray, out: FloatArray
+) -> None:
+    """Write the same as ``couple_ensemble``."""
+    _multiply_threads(coupling.weights, x, field, out)
 
 
 @kernel(allocates=False)
-def _turn(product: FloatArray, field: FloatArray, out: FloatArray) -> None:
-    rows, n = out.shape
+def _turn(product: FloatArray, field: FloatArray, out: FloatArray, first: int) -> None:
+    """Add the field to the rows of a product, which are columns of the result."""
+    n, rows = product.shape
     for start in range(0, n, 16):
         for r in range(rows):
             for i in range(start, min(start + 16, n)):
-                out[r, i] = field[r, i] + product[i, r]
+                out[r, first + i] = field[r, first + i] + product[i, r]
+
+
+def in_tiles(weights: FloatArray, dtype: Any) -> Dense:
+    """Return matrices in tiles, which begin where cache lines do.
+
+    Parameters
+    ----------
+    weights : FloatArray, shape (n_rows, n) or (n_members, n_rows, n)
+        ``weights[..., i, j]`` (rad/s) is what j does to i.
+    dtype : numpy dtype
+        float64 or float32.
+    """
+    n_rows, n = weights.shape[-2:]
+    width = next((w for w in WIDTHS if n_rows <= w), WIDTHS[-1])
+    n_tiles = -(-n_rows // width)
+    shape = (weights.size // (n_rows * n), n_tiles, n, width)
+    tiles = aligned(np.broadcast_to(0.0, shape), dtype)
+    turned = np.swapaxes(weights.reshape(-1, n_rows, n), 1, 2)
+    for t in range(n_tiles):
+        part = turned[:, :, t * width : (t + 1) * width]
+        tiles[:, t, :, : part.shape[2]] = part
+    return Dense(tiles)
 
 
 @kernel

@@ -4,13 +4,11 @@ No time step anywhere: without detuning the flow is elementary in the angle to
 the field, with detuning it is the projective action of a matrix exponential.
 """
 
-import math
-
 import numpy as np
 
-from oscsim._jit import kernel
 from oscsim.errors import SpecError
-from oscsim.physics.propagator import projective_exponential
+from oscsim.physics.closed_form import settle_rows
+from oscsim.physics.detuned_flow import settle_circle_kernel, settle_matrix_kernel
 from oscsim.physics.stationary import (
     adler_drift,
     adler_moment,
@@ -19,6 +17,7 @@ from oscsim.physics.stationary import (
     lock_angle,
     settling_time,
 )
+from oscsim.physics.threads import over_rows
 from oscsim.typing import FloatArray
 
 __all__ = [
@@ -32,9 +31,8 @@ __all__ = [
     "settling_time",
 ]
 
-# |z0 + h/|h||^2 below this is the antipode to rounding: which way such a start
-# would leave is noise of the arithmetic, so it stays.
-_ANTIPODE = 1e-30
+# Time per component on one core, for the choice of threads.
+_SETTLE_S = 2e-9
 
 
 def settle(h: FloatArray, z0: FloatArray, t: FloatArray | float) -> FloatArray:
@@ -77,10 +75,16 @@ def settle(h: FloatArray, z0: FloatArray, t: FloatArray | float) -> FloatArray:
     """
     h, z0, shape = _broadcast_states(h, z0, np.shape(t))
     d = shape[-1]
-    times = _broadcast_times(t, shape[:-1])
-    out = np.empty((times.size, d))
-    failed = settle_kernel(h.reshape(-1, d), z0.reshape(-1, d), times, out)
-    _refuse(failed, times)
+    one_time = np.ndim(t) == 0
+    times = _broadcast_times(t, () if one_time else shape[:-1])
+    h, z0, out = h.reshape(-1, d), z0.reshape(-1, d), np.empty((h.size // d, d))
+
+    def settle_range(first: int, last: int) -> int:
+        rows = slice(first, last)
+        own = times if one_time else times[rows]
+        return settle_rows(h[rows], z0[rows], own, out[rows])
+
+    _refuse(over_rows(settle_range, len(h), _SETTLE_S * h.size), times)
     return out.reshape(shape)
 
 
@@ -146,7 +150,7 @@ def settle_detuned(
     h, z0, out = h.reshape(-1, d), z0.reshape(-1, d), np.empty((times.size, d))
     if matrices:
         omega = np.broadcast_to(omega, (*shape[:-1], d, d)).reshape(-1, d, d)
-        failed = _settle_matrix(h, np.ascontiguousarray(omega), z0, times, out)
+        failed = settle_matrix_kernel(h, np.ascontiguousarray(omega), z0, times, out)
     else:
         omega = np.ascontiguousarray(np.broadcast_to(omega, shape[:-1]).ravel())
         failed = settle_circle_kernel(h, omega, z0, times, out)
@@ -221,148 +225,5 @@ def _refuse(failed: int, times: FloatArray) -> None:
     if failed >= 0:
         raise SpecError(
             f"oscillator {failed} (flat index): h, omega and z0 must be finite and t "
-            f">= 0 (finite with omega); here t = {times[failed]}"
+            f">= 0 (finite with omega); here t = {times[failed % times.size]}"
         )
-
-
-@kernel
-def norm(x: FloatArray) -> float:
-    """Return the Euclidean length of ``x`` without overflow or underflow."""
-    total = 0.0
-    for k in range(x.shape[0]):
-        total += x[k] * x[k]
-    if 1e-280 < total < 1e280:
-        return math.sqrt(total)
-    largest = 0.0
-    for k in range(x.shape[0]):
-        largest = max(largest, abs(x[k]))
-    if not 0.0 < largest < math.inf:
-        return math.sqrt(total) if largest > 0.0 else total
-    total = 0.0
-    for k in range(x.shape[0]):
-        total += (x[k] / largest) * (x[k] / largest)
-    return largest * math.sqrt(total)
-
-
-@kernel
-def settle_kernel(h: FloatArray, z0: FloatArray, t: FloatArray, out: FloatArray) -> int:
-    """Write the settled states; return the first index that cannot be, or -1."""
-    n, d = h.shape
-    for i in range(n):
-        length, check = norm(h[i]), 0.0
-        for k in range(d):
-            check += z0[i, k]
-        if not (t[i] >= 0.0 and length < math.inf and abs(check) < math.inf):
-            return i
-        if length == 0.0:
-            out[i] = z0[i]
-            continue
-        a, b = 0.0, 0.0
-        for k in range(d):
-            target = h[i, k] / length
-            a += (z0[i, k] + target) * (z0[i, k] + target)
-            b += (z0[i, k] - target) * (z0[i, k] - target)
-        if a < _ANTIPODE:
-            out[i] = z0[i]
-            continue
-        e = math.exp(-length * t[i])
-        scale = 1.0 / (a + b * e * e)
-        along = 1.0 - 2.0 * b * e * e * scale
-        across = 4.0 * e * scale
-        for k in range(d):
-            target = h[i, k] / length
-            if a < b:
-                perpendicular = (z0[i, k] + target) - 0.5 * a * target
-            else:
-                perpendicular = (z0[i, k] - target) + 0.5 * b * target
-            out[i, k] = along * target + across * perpendicular
-    return -1
-
-
-@kernel
-def half_angle(x: float, y: float) -> tuple[float, float]:
-    """Return a multiple of (cos theta/2, sin theta/2) for (x, y) = (cos, sin)."""
-    return (1.0 + x, y) if x >= 0.0 else (y, 1.0 - x)
-
-
-@kernel
-def circle_propagator(
-    hx: float, hy: float, omega: float, t: float
-) -> tuple[float, float, float, float]:
-    """Return exp(A t) up to a positive factor, by rows; A of ``settle_detuned``.
-
-    cosh and sinh are divided by exp(rate t / 2), so nothing overflows; the
-    product (|h| - |omega|)(|h| + |omega|) keeps the digits near the edge.
-    """
-    length = math.hypot(hx, hy)
-    margin = length - abs(omega)
-    rate = math.sqrt(abs(margin)) * math.sqrt(length + abs(omega))
-    if margin > 0.0:
-        shrink = -math.expm1(-rate * t)
-        diagonal, slope = 1.0 - 0.5 * shrink, 0.5 * shrink / rate
-    elif margin < 0.0:
-        diagonal, slope = math.cos(0.5 * rate * t), math.sin(0.5 * rate * t) / rate
-    else:
-        diagonal, slope = 1.0, 0.5 * t
-    return (
-        diagonal + slope * hx,
-        slope * (hy - omega),
-        slope * (hy + omega),
-        diagonal - slope * hx,
-    )
-
-
-@kernel
-def settle_circle_kernel(
-    h: FloatArray, omega: FloatArray, z0: FloatArray, t: FloatArray, out: FloatArray
-) -> int:
-    """Write the states on the circle; return the first bad index, or -1."""
-    for i in range(h.shape[0]):
-        m00, m01, m10, m11 = circle_propagator(h[i, 0], h[i, 1], omega[i], t[i])
-        p, q = half_angle(z0[i, 0], z0[i, 1])
-        p, q = m00 * p + m01 * q, m10 * p + m11 * q
-        square = p * p + q * q
-        if not (0.0 <= t[i] < math.inf and square < math.inf):
-            return i
-        if square == 0.0:
-            out[i] = z0[i]
-            continue
-        out[i, 0] = (p - q) * (p + q) / square
-        out[i, 1] = 2.0 * p * q / square
-    return -1
-
-
-@kernel
-def _settle_matrix(
-    h: FloatArray, omega: FloatArray, z0: FloatArray, t: FloatArray, out: FloatArray
-) -> int:
-    """Write the states by one matrix exponential each; return a bad index or -1."""
-    n, d = h.shape
-    m = np.empty((d + 1, d + 1))
-    work = np.empty((5, d + 1, d + 1))
-    for i in range(n):
-        if not 0.0 <= t[i] < math.inf:
-            return i
-        projective_exponential(h[i], omega[i], t[i], m, work)
-        if not apply_projective(m, z0[i], out[i]):
-            return i
-    return -1
-
-
-@kernel
-def apply_projective(m: FloatArray, z: FloatArray, out: FloatArray) -> bool:
-    """Write the unit vector u/|u|, (u, s) = m (z, 1); return whether it exists."""
-    d = z.shape[0]
-    square = 0.0
-    for j in range(d):
-        total = m[j, d]
-        for k in range(d):
-            total += m[j, k] * z[k]
-        out[j] = total
-        square += total * total
-    if not 0.0 < square < math.inf:
-        return False
-    scale = 1.0 / math.sqrt(square)
-    for j in range(d):
-        out[j] *= scale
-    return True

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 from numba import types
 from numba.extending import overload
 
+from oscsim._jit import FORWARDED
 from oscsim.physics import kuramoto, lohe
 from oscsim.physics.kuramoto import KuramotoParams
 from oscsim.physics.lohe import LoheParams
@@ -24,7 +25,6 @@ class _Field(NamedTuple):
 
     member: Callable[..., Any]
     drift: Callable[..., None]
-    diffuse: Callable[..., None]
     advance: Callable[..., int]
     move: Callable[..., int]
     order: Callable[..., float]
@@ -34,7 +34,6 @@ _FIELDS: dict[type, _Field] = {
     KuramotoParams: _Field(
         kuramoto.kuramoto_member,
         kuramoto.kuramoto_drift,
-        kuramoto.kuramoto_diffuse,
         kuramoto.kuramoto_advance,
         kuramoto.kuramoto_map,
         kuramoto.kuramoto_order,
@@ -42,7 +41,6 @@ _FIELDS: dict[type, _Field] = {
     LoheParams: _Field(
         lohe.lohe_member,
         lohe.lohe_drift,
-        lohe.lohe_diffuse,
         lohe.lohe_advance,
         lohe.lohe_map,
         lohe.lohe_order,
@@ -81,23 +79,6 @@ def drift(t: float, y: FloatArray, params: Params, out: FloatArray) -> None:
         Overwritten.
     """
     _FIELDS[type(params)].drift(t, y, params, out)
-
-
-def diffuse(y: FloatArray, params: Params, noise: FloatArray, out: FloatArray) -> None:
-    """Write the part of an ambient noise increment that moves the state.
-
-    Parameters
-    ----------
-    y : FloatArray, shape (n_state,)
-        Flat state.
-    params : KuramotoParams or LoheParams
-        Of one network; selects the vector field.
-    noise : FloatArray, shape (n_state,)
-        sqrt(2 D) dB, component by component.
-    out : FloatArray, shape (n_state,)
-        Overwritten.
-    """
-    _FIELDS[type(params)].diffuse(y, params, noise, out)
 
 
 def advance(
@@ -170,25 +151,19 @@ def _chosen(params: Any) -> Any:
 
 # Unannotated on purpose: numba demands that the signature of an overload and of
 # its implementation be identical, annotations included.
-@overload(member)
+@overload(member, jit_options=FORWARDED)
 def _member_in_kernels(params, k, scratch, mean):  # type: ignore[no-untyped-def]
     chosen = _chosen(params).member
     return lambda params, k, scratch, mean: chosen(params, k, scratch, mean)  # noqa: PLW0108
 
 
-@overload(drift)
+@overload(drift, jit_options=FORWARDED)
 def _drift_in_kernels(t, y, params, out):  # type: ignore[no-untyped-def]
     chosen = _chosen(params).drift
     return lambda t, y, params, out: chosen(t, y, params, out)  # noqa: PLW0108
 
 
-@overload(diffuse)
-def _diffuse_in_kernels(y, params, noise, out):  # type: ignore[no-untyped-def]
-    chosen = _chosen(params).diffuse
-    return lambda y, params, noise, out: chosen(y, params, noise, out)  # noqa: PLW0108
-
-
-@overload(advance)
+@overload(advance, jit_options=FORWARDED)
 def _advance_in_kernels(  # type: ignore[no-untyped-def]
     y, params, dt, drifted, diffused
 ):
@@ -198,13 +173,13 @@ def _advance_in_kernels(  # type: ignore[no-untyped-def]
     )
 
 
-@overload(move)
+@overload(move, jit_options=FORWARDED)
 def _move_in_kernels(y, params, step):  # type: ignore[no-untyped-def]
     chosen = _chosen(params).move
     return lambda y, params, step: chosen(y, params, step)  # noqa: PLW0108
 
 
-@overload(order)
+@overload(order, jit_options=FORWARDED)
 def _order_in_kernels(y, params, first, n):  # type: ignore[no-untyped-def]
     chosen = _chosen(params).order
     return lambda y, params, first, n: chosen(y, params, first, n)  # noqa: PLW0108

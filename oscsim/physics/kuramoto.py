@@ -1,10 +1,12 @@
 """Phases on the torus."""
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from oscsim._jit import kernel
-from oscsim.physics.coupling import Coupling, acting, couple, coupling_member
+from numba.extending import overload
+
+from oscsim._jit import FORWARDED, kernel
+from oscsim.physics.coupling import Coupling, Uniform, acting, couple, coupling_member
 from oscsim.physics.sincos import sincos
 from oscsim.typing import FloatArray
 
@@ -19,8 +21,9 @@ class KuramotoParams(NamedTuple):
     ----------
     omega : FloatArray, shape (n_members, n)
         Natural frequencies (rad/s).
-    field : FloatArray, shape (n_members, 2, n)
-        Drive of every oscillator (rad/s), zero for a free one.
+    field : FloatArray, shape (n_members, 2, n) or (n_members, 2, 0)
+        Drive of every oscillator (rad/s), zero for a free one; left out if the
+        weights are equal and no oscillator is driven.
     shil : FloatArray, shape (n_members, 2, n) or (n_members, 2, 0)
         Sub-harmonic injection I cos(psi), I sin(psi) (rad/s), if any.
     lag : FloatArray, shape (3,)
@@ -29,7 +32,7 @@ class KuramotoParams(NamedTuple):
         What oscillators do to each other.
     scratch : FloatArray, shape (4, n)
         Room for cosine and sine, and for both turned by the lag.
-    mean : FloatArray, shape (5, n_rows)
+    mean : FloatArray, shape (5 or 6, n_rows)
         Room for what acts on every oscillator.
     """
 
@@ -59,7 +62,7 @@ def kuramoto_member(
     )
 
 
-@kernel(allocates=False)
+@kernel(allocates=False, inlined=True)
 def kuramoto_drift(
     t: float, theta: FloatArray, params: KuramotoParams, out: FloatArray
 ) -> None:
@@ -77,15 +80,8 @@ def kuramoto_drift(
         for i in range(n):
             shown[0, i] = c[i] * params.lag[0] + s[i] * params.lag[1]
             shown[1, i] = s[i] * params.lag[0] - c[i] * params.lag[1]
-    couple(params.coupling, shown, params.field, params.mean)
-    drive = acting(params.coupling, params.field, params.mean)
-    if params.lag[2] != 0.0:
-        for i in range(n):
-            drive[0, i] += drive[1, n + i]
-            drive[1, i] -= drive[0, n + i]
-    omega, shil, x, y = params.omega, params.shil, drive[0], drive[1]
-    for i in range(n):
-        out[i] = omega[i] + y[i] * c[i] - x[i] * s[i]
+    _turn(params.coupling, params, shown, c, s, out)
+    shil = params.shil
     if shil.shape[1] > 0:
         for i in range(n):
             injected = (s[i] + s[i]) * c[i] * shil[0, i]
@@ -93,12 +89,70 @@ def kuramoto_drift(
 
 
 @kernel(allocates=False)
-def kuramoto_diffuse(
-    theta: FloatArray, params: KuramotoParams, noise: FloatArray, out: FloatArray
+def _turn_by_each(
+    params: KuramotoParams,
+    shown: FloatArray,
+    c: FloatArray,
+    s: FloatArray,
+    out: FloatArray,
 ) -> None:
-    """Write the noise unchanged: it is additive on the torus."""
-    for i in range(theta.shape[0]):
-        out[i] = noise[i]
+    """Write omega_i + g_iy c_i - g_ix s_i; ``shown`` is (cos, sin) with the lag."""
+    n = out.shape[0]
+    couple(params.coupling, shown, params.field, params.mean)
+    drive = acting(params.coupling, params.field, params.mean)
+    if params.lag[2] != 0.0:
+        for i in range(n):
+            drive[0, i] += drive[1, n + i]
+            drive[1, i] -= drive[0, n + i]
+    omega, x, y = params.omega, drive[0], drive[1]
+    for i in range(n):
+        out[i] = omega[i] + y[i] * c[i] - x[i] * s[i]
+
+
+@kernel(allocates=False)
+def _turn_by_all(
+    params: KuramotoParams,
+    shown: FloatArray,
+    c: FloatArray,
+    s: FloatArray,
+    out: FloatArray,
+) -> None:
+    """Write the same for equal weights, without storing g."""
+    omega, field, strength = params.omega, params.field, params.coupling.weights[0]
+    x, y, field_x, field_y = shown[0], shown[1], field[0], field[1]
+    zero = x.dtype.type(0.0)
+    total_x, total_y = zero, zero
+    for i in range(x.shape[0]):
+        total_x += x[i]
+        total_y += y[i]
+    if field.shape[1] == 0:
+        for i in range(x.shape[0]):
+            g_x, g_y = strength * (total_x - x[i]), strength * (total_y - y[i])
+            out[i] = omega[i] + g_y * c[i] - g_x * s[i]
+    else:
+        for i in range(x.shape[0]):
+            g_x = field_x[i] + strength * (total_x - x[i])
+            g_y = field_y[i] + strength * (total_y - y[i])
+            out[i] = omega[i] + g_y * c[i] - g_x * s[i]
+
+
+def _turn(
+    coupling: Coupling,
+    params: KuramotoParams,
+    shown: FloatArray,
+    c: FloatArray,
+    s: FloatArray,
+    out: FloatArray,
+) -> None:
+    is_uniform = isinstance(coupling, Uniform)
+    (_turn_by_all if is_uniform else _turn_by_each)(params, shown, c, s, out)
+
+
+@overload(_turn, jit_options=FORWARDED)
+def _turn_in_kernels(coupling, params, shown, c, s, out):  # type: ignore[no-untyped-def]
+    is_uniform = coupling.instance_class is Uniform
+    chosen: Any = _turn_by_all if is_uniform else _turn_by_each
+    return lambda coupling, params, shown, c, s, out: chosen(params, shown, c, s, out)
 
 
 @kernel(allocates=False)
@@ -112,7 +166,8 @@ def kuramoto_advance(
     """Add one step in place; return the first oscillator that failed, or -1.
 
     A step fails where the drift, natural rotation aside, moves a phase by more
-    than half a turn: no method is stable there, though phases stay finite.
+    than half a turn: no method is stable there, though phases stay finite. All
+    phases that failed become NaN.
     """
     h = theta.dtype.type(dt)
     half_turn = theta.dtype.type(math.pi)
@@ -122,12 +177,13 @@ def kuramoto_advance(
         is_right = abs(drifted[i] - params.omega[i] * h) <= half_turn
         theta[i] += drifted[i] + diffused[i]
         n_bad += not (is_right and abs(theta[i]) < limit)
+    failed = -1
     if n_bad > 0:
-        for i in range(theta.shape[0]):
+        for i in range(theta.shape[0] - 1, -1, -1):
             is_right = abs(drifted[i] - params.omega[i] * h) <= half_turn
             if not (is_right and abs(theta[i]) < limit):
-                return i
-    return -1
+                theta[i], failed = math.nan, i
+    return failed
 
 
 @kernel(allocates=False)

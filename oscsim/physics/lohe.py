@@ -73,14 +73,40 @@ def _tangent(
 ) -> None:
     """Write the part of ``vector`` at right angles to every z_i, all (d, n)."""
     d, n = z.shape
-    for i in range(n):
-        along[i] = z[0, i] * vector[0, i] + z[1, i] * vector[1, i]
-    for a in range(2, d):
-        for i in range(n):
-            along[i] += z[a, i] * vector[a, i]
+    if d == 2:
+        _tangent_on_circle(z[0], z[1], vector[0], vector[1], out[0], out[1])
+        return
+    _inner_products(z, vector, along)
     for a in range(d):
         for i in range(n):
             out[a, i] = vector[a, i] - along[i] * z[a, i]
+
+
+@kernel(allocates=False)
+def _tangent_on_circle(
+    x: FloatArray,
+    y: FloatArray,
+    u: FloatArray,
+    v: FloatArray,
+    out_x: FloatArray,
+    out_y: FloatArray,
+) -> None:
+    """Write the same for two components, the products kept in registers."""
+    for i in range(x.shape[0]):
+        along = x[i] * u[i] + y[i] * v[i]
+        out_x[i] = u[i] - along * x[i]
+        out_y[i] = v[i] - along * y[i]
+
+
+@kernel(allocates=False)
+def _inner_products(a: FloatArray, b: FloatArray, out: FloatArray) -> None:
+    """Write <a_i, b_i> for every i, both (d, n) with d >= 2."""
+    d, n = a.shape
+    for i in range(n):
+        out[i] = a[0, i] * b[0, i] + a[1, i] * b[1, i]
+    for k in range(2, d):
+        for i in range(n):
+            out[i] += a[k, i] * b[k, i]
 
 
 @kernel(allocates=False)
@@ -108,7 +134,7 @@ def lohe_advance(
     """
     for i in range(z.shape[0]):
         z[i] += drifted[i] + diffused[i]
-    return _retract(
+    return retract(
         z.reshape(params.field.shape),
         params.scratch[0],
         z.dtype.type(0.25),
@@ -121,7 +147,7 @@ def lohe_map(z: FloatArray, params: LoheParams, move: FloatArray) -> int:
     """Add a move of any size and divide by the length; return a failure, or -1."""
     for i in range(z.shape[0]):
         z[i] += move[i]
-    return _retract(
+    return retract(
         z.reshape(params.field.shape),
         params.scratch[0],
         z.dtype.type(1e-30),
@@ -130,20 +156,19 @@ def lohe_map(z: FloatArray, params: LoheParams, move: FloatArray) -> int:
 
 
 @kernel(allocates=False)
-def _retract(z: FloatArray, square: FloatArray, least: Any, most: Any) -> int:
-    """Divide by the lengths; return the first whose square is out of bounds, or -1."""
+def retract(z: FloatArray, square: FloatArray, least: Any, most: Any) -> int:
+    """Divide by the lengths; return the first whose square is out of bounds, or -1.
+
+    All that are out of bounds become NaN.
+    """
     d, n = z.shape
     one = z.dtype.type(1.0)
-    for i in range(n):
-        square[i] = z[0, i] * z[0, i] + z[1, i] * z[1, i]
-    for a in range(2, d):
-        for i in range(n):
-            square[i] += z[a, i] * z[a, i]
+    _inner_products(z, z, square)
     failed, n_bad = -1, 0
     for i in range(n):
         n_bad += not (least <= square[i] <= most)
     if n_bad > 0:
-        failed = _first_outside(square, least, most)
+        failed = _mark_outside(square, least, most)
     for i in range(n):
         square[i] = one / math.sqrt(square[i])
     for a in range(d):
@@ -153,11 +178,13 @@ def _retract(z: FloatArray, square: FloatArray, least: Any, most: Any) -> int:
 
 
 @kernel(allocates=False)
-def _first_outside(values: FloatArray, least: float, most: float) -> int:
-    for i in range(values.shape[0]):
+def _mark_outside(values: FloatArray, least: float, most: float) -> int:
+    """Make what is out of bounds NaN; return the first of it."""
+    failed = -1
+    for i in range(values.shape[0] - 1, -1, -1):
         if not least <= values[i] <= most:
-            return i
-    return -1
+            values[i], failed = math.nan, i
+    return failed
 
 
 @kernel(allocates=False)

@@ -6,6 +6,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 from scipy.sparse import issparse
 
+from oscsim.arrays import real_array, real_sparse, real_view
 from oscsim.errors import SpecError
 from oscsim.typing import FloatArray
 
@@ -77,7 +78,7 @@ def order_parameter(
 
 
 def local_order_parameter(
-    state: FloatArray | States, weights: Weights, geometry: str | None = None
+    state: FloatArray | States, weights: Weights | float, geometry: str | None = None
 ) -> FloatArray:
     """Return how well the neighbours of every oscillator agree, in [0, 1].
 
@@ -88,8 +89,9 @@ def local_order_parameter(
     ----------
     state : FloatArray, shape (..., n) or (..., n, d), or Trajectory
         Phases (rad), or unit vectors; or the result of a simulation.
-    weights : FloatArray or SciPy sparse, shape (n, n)
-        ``weights[i, j]`` is the influence of j on i; the diagonal is ignored.
+    weights : FloatArray or SciPy sparse, shape (n, n), or float
+        ``weights[i, j]`` is the influence of j on i; the diagonal is ignored. A
+        number means all-to-all, whatever its size.
     geometry : {"torus", "sphere"}, optional
         Which of the two an array is, ``"torus"`` by default.
 
@@ -109,9 +111,18 @@ def local_order_parameter(
        absolute values in the normalisation.
     """
     z = unit_vectors(state, geometry)
-    without_self = _without_diagonal(weights, z.shape[-2])
-    total = np.asarray(abs(without_self).sum(axis=1)).ravel()
-    field = np.linalg.norm(_times(without_self, z), axis=-1)
+    weights = _real(weights)
+    if weights.ndim == 0:
+        size = float(weights != 0.0)
+        total = np.full(z.shape[-2], size * (z.shape[-2] - 1))
+        pull = size * (z.sum(axis=-2, keepdims=True) - z)
+    else:
+        without_self = _without_diagonal(weights, z.shape[-2])
+        # a ratio of sums: large weights must not overflow in them
+        without_self = without_self / (abs(without_self).max() or 1.0)
+        total = np.asarray(abs(without_self).sum(axis=1)).ravel()
+        pull = _times(without_self, z)
+    field = np.linalg.norm(pull, axis=-1)
     with np.errstate(invalid="ignore"):
         return np.asarray(np.minimum(field / np.where(total > 0, total, np.nan), 1.0))
 
@@ -166,7 +177,8 @@ def pair_potential(
     """
     z = unit_vectors(state, geometry)
     n = z.shape[-2]
-    if np.ndim(weights) == 0 and not issparse(weights):
+    weights = _real(weights)
+    if weights.ndim == 0:
         square = np.square(z.sum(axis=-2)).sum(axis=-1) - n
         energy = -0.5 * float(weights) / n * square
     else:
@@ -181,7 +193,7 @@ def pair_potential(
     if (anchors is None) != (anchor_weights is None):
         raise SpecError("anchors and anchor_weights go together, got one of them")
     if anchors is not None and anchor_weights is not None:
-        field = _anchor_field(anchors, np.asarray(anchor_weights), z.shape[-2:])
+        field = _anchor_field(anchors, anchor_weights, z.shape[-2:])
         energy = energy - (z * field).sum(axis=(-2, -1))
     return np.asarray(energy - _injection(state, geometry, shil, shil_phase))
 
@@ -199,11 +211,10 @@ def unit_vectors(state: FloatArray | States, geometry: str | None = None) -> Flo
     Raises
     ------
     SpecError
-        If ``geometry`` is neither, contradicts the simulation, or there is no
-        oscillator.
+        If ``geometry`` is neither, contradicts the simulation, there is no
+        oscillator, or a state is not made of real numbers.
     """
-    values, kind = unpack(state, geometry)
-    z = np.asarray(values, dtype=np.float64)
+    z, kind = unpack(state, geometry)
     if kind == "torus":
         z = np.stack([np.cos(z), np.sin(z)], axis=-1)
     if z.ndim < 2 or z.shape[-2] == 0:
@@ -216,23 +227,27 @@ def unpack(state: FloatArray | States, geometry: str | None) -> tuple[FloatArray
     if geometry not in (None, "torus", "sphere"):
         raise SpecError(f"geometry must be 'torus' or 'sphere', got {geometry!r}")
     if not isinstance(state, States):
-        return np.asarray(state), geometry or "torus"
+        return real_view("state", state), geometry or "torus"
     if geometry not in (None, state.geometry):
         raise SpecError(
             f"geometry {geometry!r} contradicts the simulation's {state.geometry!r}"
         )
-    return state.y, state.geometry
+    return real_view("state", state.y), state.geometry
 
 
-def _without_diagonal(weights: Weights, n: int) -> Any:
-    found: Any = weights if issparse(weights) else np.asarray(weights, dtype=float)
+def _real(weights: Weights | float) -> Any:
+    convert: Any = real_sparse if issparse(weights) else real_array
+    return convert("weights", weights)
+
+
+def _without_diagonal(found: Any, n: int) -> Any:
+    """Return checked weights, which it may change, without their diagonal."""
     if found.shape != (n, n):
         raise SpecError(f"weights must have shape ({n}, {n}), got {found.shape}")
-    if not np.isfinite(found.data if issparse(found) else found).all():
-        raise SpecError("weights must be finite, got NaN or inf")
     if not issparse(found):
-        return found - np.diag(np.diag(found))
-    entries = found.tocoo(copy=True)
+        np.fill_diagonal(found, 0.0)
+        return found
+    entries = found.tocoo()
     entries.data = np.where(entries.row == entries.col, 0.0, entries.data)
     return entries.tocsr()
 
@@ -248,15 +263,22 @@ def _anchor_field(
     anchors: FloatArray, weights: FloatArray, shape: tuple[int, ...]
 ) -> FloatArray:
     n, d = shape
-    points = np.asarray(anchors, dtype=np.float64)
+    points, values = (
+        real_array("anchors", anchors),
+        real_array("anchor_weights", weights),
+    )
     if points.ndim == 1:
         points = np.stack([np.cos(points), np.sin(points)], axis=-1)
-    if points.ndim != 2 or points.shape[1] != d or weights.shape != (n, len(points)):
+    if points.ndim != 2 or points.shape[1] != d:
         raise SpecError(
-            f"anchors must have shape (a,) or (a, {d}) and their weights ({n}, a), got "
-            f"{np.shape(anchors)} and {weights.shape}"
+            f"anchors must have shape (a,) or (a, {d}), got {np.shape(anchors)}"
         )
-    return np.asarray(weights @ points)
+    if values.shape != (n, len(points)):
+        raise SpecError(
+            f"anchor_weights must have shape ({n}, {len(points)}), a row for each "
+            f"oscillator, got {values.shape}"
+        )
+    return np.asarray(values @ points)
 
 
 def _injection(
@@ -265,10 +287,16 @@ def _injection(
     shil: FloatArray | float,
     shil_phase: FloatArray | float,
 ) -> FloatArray | float:
-    if not np.any(shil):
+    strength, phase = real_array("shil", shil), real_array("shil_phase", shil_phase)
+    if not strength.any():
         return 0.0
     theta, kind = unpack(state, geometry)
     if kind == "sphere":
         raise SpecError("sub-harmonic injection acts on phases, got unit vectors")
-    angle = 2.0 * theta - np.asarray(shil_phase)
-    return np.asarray(0.5 * (np.asarray(shil) * np.cos(angle)).sum(axis=-1))
+    for name, value in (("shil", strength), ("shil_phase", phase)):
+        if value.shape not in ((), theta.shape[-1:]):
+            raise SpecError(
+                f"{name} must be a number or have shape {theta.shape[-1:]}, got "
+                f"{value.shape}"
+            )
+    return np.asarray(0.5 * (strength * np.cos(2.0 * theta - phase)).sum(axis=-1))

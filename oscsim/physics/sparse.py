@@ -5,9 +5,10 @@ from typing import NamedTuple
 from numba import prange
 
 from oscsim._jit import kernel
+from oscsim.physics.gather import ROWS, slice_sums
 from oscsim.typing import FloatArray, IntArray
 
-ROWS, _CHUNK = 8, 256
+_CHUNK = 256
 
 
 class Sparse(NamedTuple):
@@ -58,72 +59,61 @@ class SparseThreaded(NamedTuple):
 
 
 @kernel(allocates=False)
-def _sparse_pair(
+def _add_slices(
     weights: FloatArray,
     columns: IntArray,
     starts: IntArray,
-    x: FloatArray,
-    y: FloatArray,
-    a: FloatArray,
-    b: FloatArray,
-    first: int,
-    last: int,
+    rows: IntArray,
+    n_rows: IntArray,
+    field: FloatArray,
+    c: int,
+    out: FloatArray,
+    chunk: int,
+    n_chunks: int,
 ) -> None:
-    """Write K x and K y in the order of the slices, eight rows in lanes."""
-    zero = x.dtype.type(0.0)
-    for k in range(first, last):
+    """Write h_i + the sums over the edges of i for two channels from c on.
+
+    ``chunk`` of ``n_chunks`` says which slices; each has its own room for sums.
+    """
+    d, n = field.shape
+    e = min(c + 1, d - 1)
+    n_slices = rows.shape[0]
+    size = (n_slices + n_chunks - 1) // n_chunks
+    pairs = out[d : d + 2].reshape(out.shape[1], 2)
+    sums = out[d + 2 : d + 4].reshape(n_slices, ROWS, 2)[chunk]
+    for k in range(chunk * size, min((chunk + 1) * size, n_slices)):
+        slice_sums(weights, columns, starts[k], starts[k + 1], pairs, sums)
         for lane in range(ROWS):
-            a[k, lane] = zero
-            b[k, lane] = zero
-        for p in range(starts[k], starts[k + 1]):
-            for lane in range(ROWS):
-                j = columns[p, lane]
-                a[k, lane] += weights[p, lane] * x[j]
-                b[k, lane] += weights[p, lane] * y[j]
+            row = rows[k, lane]
+            if row < n:
+                out[c, row] = field[c, row] + sums[lane, 0]
+                out[e, row] = field[e, row] + sums[lane, 1]
+            elif row < n_rows[0]:
+                out[c, row] = sums[lane, 0]
+                out[e, row] = sums[lane, 1]
+
+
+@kernel(allocates=False)
+def _interleave(x: FloatArray, y: FloatArray, pairs: FloatArray) -> None:
+    for i in range(x.shape[0]):
+        pairs[i, 0] = x[i]
+        pairs[i, 1] = y[i]
 
 
 @kernel(parallel=True)
-def _sparse_pair_threads(
+def _add_slices_threads(
     weights: FloatArray,
     columns: IntArray,
     starts: IntArray,
-    x: FloatArray,
-    y: FloatArray,
-    a: FloatArray,
-    b: FloatArray,
+    rows: IntArray,
+    n_rows: IntArray,
+    field: FloatArray,
+    c: int,
+    out: FloatArray,
 ) -> None:
-    for k in prange((a.shape[0] + _CHUNK - 1) // _CHUNK):
-        last = min((k + 1) * _CHUNK, a.shape[0])
-        _sparse_pair(weights, columns, starts, x, y, a, b, k * _CHUNK, last)
-
-
-@kernel(allocates=False)
-def _sparse_pair_shared(
-    is_on: bool,
-    weights: FloatArray,
-    columns: IntArray,
-    starts: IntArray,
-    x: FloatArray,
-    y: FloatArray,
-    a: FloatArray,
-    b: FloatArray,
-) -> None:
-    if is_on:
-        _sparse_pair_threads(weights, columns, starts, x, y, a, b)
-    else:
-        _sparse_pair(weights, columns, starts, x, y, a, b, 0, a.shape[0])
-
-
-@kernel(allocates=False)
-def _scatter(
-    rows: IntArray, sums: FloatArray, field: FloatArray, n_rows: int, out: FloatArray
-) -> None:
-    """Write h_i + the sums, from the order of the slices into that of the rows."""
-    n = field.shape[0]
-    flat, row_of = sums.reshape(sums.size), rows.reshape(rows.size)
-    for at in range(n_rows):
-        row = row_of[at]
-        out[row] = flat[at] + field[row] if row < n else flat[at]
+    n_chunks = (rows.shape[0] + _CHUNK - 1) // _CHUNK
+    for k in prange(n_chunks):
+        _add_slices(weights, columns, starts, rows, n_rows, field, c, out, k, n_chunks)
 
 
 @kernel(allocates=False)
@@ -131,23 +121,12 @@ def couple_sparse(
     coupling: Sparse, x: FloatArray, field: FloatArray, out: FloatArray
 ) -> None:
     """Write h_i + the sum over the edges of i, two channels at a time."""
-    d, n_slices = x.shape[0], coupling.rows.shape[0]
-    sums = out[d + 1 : d + 3].reshape(2, n_slices, ROWS)
+    d = x.shape[0]
+    pairs = out[d : d + 2].reshape(out.shape[1], 2)
+    weights, columns, starts, rows, n_rows = coupling
     for c in range(0, d, 2):
-        e = min(c + 1, d - 1)
-        _sparse_pair(
-            coupling.weights,
-            coupling.columns,
-            coupling.starts,
-            x[c],
-            x[e],
-            sums[0],
-            sums[1],
-            0,
-            n_slices,
-        )
-        _scatter(coupling.rows, sums[0], field[c], coupling.n_rows[0], out[c])
-        _scatter(coupling.rows, sums[1], field[e], coupling.n_rows[0], out[e])
+        _interleave(x[c], x[min(c + 1, d - 1)], pairs)
+        _add_slices(weights, columns, starts, rows, n_rows, field, c, out, 0, 1)
 
 
 @kernel(allocates=False)
@@ -155,19 +134,12 @@ def couple_sparse_threaded(
     coupling: SparseThreaded, x: FloatArray, field: FloatArray, out: FloatArray
 ) -> None:
     """Write the same as ``couple_sparse``."""
-    d, n_slices = x.shape[0], coupling.rows.shape[0]
-    sums = out[d + 1 : d + 3].reshape(2, n_slices, ROWS)
+    d = x.shape[0]
+    pairs = out[d : d + 2].reshape(out.shape[1], 2)
+    weights, columns, starts, rows, n_rows, is_on = coupling
     for c in range(0, d, 2):
-        e = min(c + 1, d - 1)
-        _sparse_pair_shared(
-            coupling.is_on[0] != 0,
-            coupling.weights,
-            coupling.columns,
-            coupling.starts,
-            x[c],
-            x[e],
-            sums[0],
-            sums[1],
-        )
-        _scatter(coupling.rows, sums[0], field[c], coupling.n_rows[0], out[c])
-        _scatter(coupling.rows, sums[1], field[e], coupling.n_rows[0], out[e])
+        _interleave(x[c], x[min(c + 1, d - 1)], pairs)
+        if is_on[0] != 0:
+            _add_slices_threads(weights, columns, starts, rows, n_rows, field, c, out)
+        else:
+            _add_slices(weights, columns, starts, rows, n_rows, field, c, out, 0, 1)

@@ -1,10 +1,12 @@
 """One call that draws any result."""
 
-from collections.abc import Callable, Sequence
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from matplotlib.figure import Figure
 
+from oscsim.arrays import shown
 from oscsim.bridge.compare import compare
 from oscsim.bridge.cost import Cost
 from oscsim.bridge.infer import Run
@@ -72,7 +74,8 @@ def plot(result: Any, kind: str | None = None, **options: Any) -> Figure:
     Raises
     ------
     SpecError
-        If there is no figure of such a result, or none of that kind.
+        If there is no figure of such a result or none of that kind, an option is
+        not one of the figure's, or one that it needs is absent.
     """
     several = isinstance(result, Sequence) and not isinstance(result, str)
     is_list = several and not isinstance(result, Agreement)
@@ -80,13 +83,30 @@ def plot(result: Any, kind: str | None = None, **options: Any) -> Figure:
     for known, kinds in _KINDS.items():
         if not isinstance(first, known) or (is_list and known not in _OF_SEVERAL):
             continue
-        chosen = next(iter(kinds)) if kind is None else kind
-        if chosen not in kinds:
+        chosen: Any = next(iter(kinds)) if kind is None else kind
+        if not isinstance(chosen, str) or chosen not in kinds:
             raise SpecError(
-                f"a {known.__name__} has the figures {', '.join(kinds)}, got {kind!r}"
+                f"a {known.__name__} has the figures {', '.join(kinds)}, got "
+                f"{shown(kind)}"
             )
         if known in _OF_SEVERAL and not is_list:
             result = [result]
+        _check_options(f"figure {chosen!r}", kinds[chosen], options)
         return kinds[chosen](result, **options)
     names = ", ".join(known.__name__ for known in _KINDS)
     raise SpecError(f"no figure of a {type(first).__name__}: give one of {names}")
+
+
+def _check_options(
+    name: str, draw: Callable[..., Figure], options: Mapping[str, Any]
+) -> None:
+    """Refuse what the function would not take, before it is called."""
+    known = list(inspect.signature(draw).parameters.values())[1:]
+    taken = [one.name for one in known]
+    for option in options:
+        if option not in taken:
+            possible = f"takes {', '.join(taken)}" if taken else "takes no options"
+            raise SpecError(f"{name} {possible}, got {option!r}")
+    for one in known:
+        if one.default is one.empty and one.name not in options:
+            raise SpecError(f"{name} needs {one.name}")

@@ -1,10 +1,10 @@
 """What a simulation leaves: numbers, files and a table."""
 
-import io
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -20,6 +20,8 @@ from oscsim.report.canvas import png
 from oscsim.report.numbers import quantity
 from oscsim.report.sphere_figure import sphere_figure
 from oscsim.report.trajectory_figures import (
+    BLOCK,
+    CELLS,
     cluster_tolerance,
     locking_figure,
     order_over_time,
@@ -43,15 +45,30 @@ def summarise(network: Network, run: Trajectory) -> dict[str, Any]:
     -------
     dict
         Order parameters and frequencies (rad/s) over the second half of the
-        saved times; None where a number is not defined.
+        saved times, observed frequencies over all; None where a number is not
+        defined.
     """
     half = float(run.t[-1]) / 2
     times, r = order_over_time(run)
     late = r[:, times >= half]
-    return {
-        "geometry": run.geometry,
+    return _about(run) | {
         "n_oscillators": network.n_osc,
         "d": int(network.field.shape[1]),
+        "order_parameter": {
+            "end": _spread(r[:, -1]),
+            "late": _spread(late.mean(axis=1)),
+            "meaningful": network.n_osc > 1,
+        },
+        "locking": _locking(run, half),
+        "potential_end": _potential(network, run),
+    }
+
+
+def _about(run: Trajectory) -> dict[str, Any]:
+    """Return what is known of a run without looking at its states."""
+    return {
+        "version": run.version,
+        "geometry": run.geometry,
         "t1_s": float(run.t[-1]),
         "dt_s": _defined(run.dt),
         "method": run.method,
@@ -60,13 +77,6 @@ def summarise(network: Network, run: Trajectory) -> dict[str, Any]:
         "n_saved": int(run.t.size),
         "complete": run.is_complete,
         "failed": int(np.count_nonzero(run.status >= 0)),
-        "order_parameter": {
-            "end": _spread(r[:, -1]),
-            "late": _spread(late.mean(axis=1)),
-            "meaningful": network.n_osc > 1,
-        },
-        "locking": _locking(run, half),
-        "potential_end": _potential(network, run),
     }
 
 
@@ -79,11 +89,16 @@ def _spread(values: Any) -> dict[str, float | None]:
 
 
 def _locking(run: Trajectory, half: float) -> dict[str, Any] | None:
-    """Return the largest cluster and the frequencies of the first trajectory."""
+    """Return the largest cluster and the frequencies of the first trajectory.
+
+    Frequencies that were observed are those of the whole run.
+    """
+    if run.frequency.size:
+        half = 0.0
     has_phase = run.geometry == "torus" or run.y.shape[-1] == 2
     if not has_phase or np.count_nonzero(run.t >= half) < 2:
         return None
-    rates = effective_frequencies(run, half)[0]
+    rates = effective_frequencies(replace(run, y=run.y[:1]), half)[0]
     if not np.isfinite(rates).all():
         return None
     tolerance = cluster_tolerance(run, half)
@@ -97,7 +112,7 @@ def _locking(run: Trajectory, half: float) -> dict[str, Any] | None:
 
 def _potential(network: Network, run: Trajectory) -> dict[str, float | None] | None:
     try:
-        return _spread(potential(network, run)[:, -1])
+        return _spread(potential(network, run.y[:, -1]))
     except SpecError:
         return None
 
@@ -108,13 +123,16 @@ def _defined(value: Any) -> float | None:
 
 def figures_of(network: Network, run: Trajectory) -> dict[str, Figure]:
     """Return the figures that a simulation has, by name."""
-    if run.t_observed.size > 1:
-        return {"order": order_parameter_figure(run)}
+    is_turning = network.omega.ndim == 1 and np.ptp(network.omega) > 0
+    omega = network.omega if is_turning else None
+    if run.t_observed.size > 1 or run.frequency.size:
+        found = {"order": order_parameter_figure(run)} if run.t_observed.size else {}
+        if run.frequency.size and omega is not None and _locking(run, 0.0) is not None:
+            found["locking"] = locking_figure(run, omega, after=0.0)
+        return found
     if run.t.size < 2:
         return {}
     half = float(run.t[-1]) / 2
-    is_turning = network.omega.ndim == 1 and np.ptp(network.omega) > 0
-    omega = network.omega if is_turning else None
     has_direction = bool(network.shil.any() or network.field.any())
     raster = phase_raster_figure(run, sort_by=omega, relative=not has_direction)
     found = {"raster": raster, "order": order_parameter_figure(run)}
@@ -126,10 +144,51 @@ def figures_of(network: Network, run: Trajectory) -> dict[str, Figure]:
     return found
 
 
-def write_simulation(
-    folder: Path, network: Network, run: Trajectory, source: bytes
+def write_trajectory(folder: Path, run: Trajectory, source: bytes) -> list[Path]:
+    """Write the states of a simulation and what was simulated, every file whole.
+
+    Parameters
+    ----------
+    folder : Path
+        Made if needed.
+    run : Trajectory
+        The result.
+    source : bytes
+        The network file, kept beside it.
+
+    Returns
+    -------
+    list of Path
+        ``trajectory.npz`` (t, y, status, t_observed, r_observed, frequency, and
+        ``about``: method, step, seed and version as JSON) and ``net.toml``.
+
+    Raises
+    ------
+    SpecError
+        If the folder cannot be written.
+    """
+
+    def archive(stream: BinaryIO) -> None:
+        np.savez(
+            stream,
+            t=run.t,
+            y=run.y,
+            status=run.status,
+            t_observed=run.t_observed,
+            r_observed=run.r_observed,
+            frequency=run.frequency,
+            about=np.array(json.dumps(_about(run))),
+        )
+
+    write_whole(folder / "trajectory.npz", archive)
+    write_whole(folder / "net.toml", source)
+    return [folder / "trajectory.npz", folder / "net.toml"]
+
+
+def write_report(
+    folder: Path, network: Network, run: Trajectory, summary: dict[str, Any]
 ) -> list[Path]:
-    """Write a simulation into a folder, every file whole.
+    """Write the summary and the figures of a simulation, every file whole.
 
     Parameters
     ----------
@@ -139,38 +198,70 @@ def write_simulation(
         What was simulated.
     run : Trajectory
         The result.
-    source : bytes
-        The network file, kept beside it.
+    summary : dict
+        Of :func:`summarise`.
 
     Returns
     -------
     list of Path
-        ``trajectory.npz`` (t, y, status, t_observed,
-        r_observed and the summary as JSON), ``net.toml``
-        and the figures.
+        ``summary.json`` and the figures.
 
     Raises
     ------
     SpecError
         If the folder cannot be written.
     """
-    summary = summarise(network, run) | {"version": run.version}
-    out = io.BytesIO()
-    np.savez(
-        out,
-        t=run.t,
-        y=run.y,
-        status=run.status,
-        t_observed=run.t_observed,
-        r_observed=run.r_observed,
-        summary=np.array(json.dumps(summary)),
-    )
-    files = {"trajectory.npz": out.getvalue(), "net.toml": source}
+    text = json.dumps(summary, indent=2, allow_nan=False) + "\n"
+    files = {"summary.json": text.encode()}
     for name, figure in figures_of(network, run).items():
         files[f"{name}.png"] = png(figure)
     for name, content in files.items():
         write_whole(folder / name, content)
     return [folder / name for name in files]
+
+
+def bytes_of_report(
+    network: Network,
+    *,
+    t1: float,
+    dt: float = math.inf,
+    save_every: int = 1,
+    n_trajectories: int = 1,
+    observe: Any = None,
+    **_: Any,
+) -> float:
+    """Return what the states of a run and its report take together, roughly.
+
+    Parameters
+    ----------
+    network : Network
+        What will be simulated.
+    t1, dt : float
+        End and step (s); without a step only the ends are saved.
+    save_every : int
+        Steps between saved states.
+    n_trajectories : int
+        Runs.
+    observe : object
+        Where something is observed only the ends are saved.
+    **_ : dict
+        Other arguments of `simulate`, which do not count.
+
+    Returns
+    -------
+    float
+        Bytes.
+    """
+    times = 2.0 + t1 / dt / save_every
+    saved = times if observe is None else 2.0
+    state = float(math.prod(network.state_shape))
+    # states; the order of every one, twice and drawn; a state or two; one raster
+    return (
+        8.0 * n_trajectories * saved * state
+        + 40.0 * n_trajectories * times
+        + 64.0 * (state + BLOCK)
+        + 100.0 * min(network.n_osc, CELLS) * min(saved, CELLS)
+    )
 
 
 def print_simulation(console: Console, name: str, summary: dict[str, Any]) -> None:

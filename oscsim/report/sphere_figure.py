@@ -1,12 +1,13 @@
 """Paths of unit vectors on the circle and on the sphere."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
+from oscsim.arrays import shown, whole_number
 from oscsim.errors import SpecError
 from oscsim.physics.observables import unit_vectors
 from oscsim.report.canvas import BLUE, INK, LINES, ORANGE, PALE, blank
@@ -39,56 +40,62 @@ def sphere_figure(
     SpecError
         If there is no such trajectory or oscillator.
     """
-    one_trajectory(run, trajectory)
-    z = unit_vectors(run)[trajectory]
-    n, d = z.shape[1:]
+    y = one_trajectory(run, trajectory)
+    n = y.shape[1]
     if oscillators is None:
         chosen = np.unique(np.linspace(0, n - 1, min(PATHS, n)).astype(int))
     else:
-        chosen = np.asarray(oscillators, dtype=np.int64)
-        if chosen.size == 0 or chosen.min() < 0 or chosen.max() >= n:
+        any_of: Any = oscillators
+        given = list(any_of) if isinstance(any_of, Iterable) else []
+        if not given:
             raise SpecError(
-                f"oscillators must be numbers in 0..{n - 1}, got {list(oscillators)}"
+                f"oscillators must be a list of numbers in 0..{n - 1}, got "
+                f"{shown(oscillators)}"
             )
-    shown = min(d, 3)
+        chosen = np.array(
+            [whole_number("each of oscillators", k, 0, n - 1) for k in given]
+        )
+    z = unit_vectors(y[:, chosen], run.geometry)
+    d = z.shape[-1]
+    axes = min(d, 3)
     part = "" if d <= 3 else f", 3 of {d} components"
-    if shown == 2:
+    if axes == 2:
         z = z * np.linspace(0.4, 1.0, len(z))[:, None, None]
         part = ", time outwards"
     with blank(4.4, 4.4) as figure:
-        ax: Any = figure.add_subplot(projection="3d" if shown == 3 else None)
-        _draw_ball(ax, shown)
-        for number, k in enumerate(chosen):
-            path = z[:, k, :shown]
+        ax: Any = figure.add_subplot(projection="3d" if axes == 3 else None)
+        _draw_ball(ax, axes)
+        for number in range(chosen.size):
+            path = z[:, number, :axes]
             line = LINES[number % len(LINES)]
             shade = (BLUE, ORANGE, INK)[number % 3]
             ax.plot(*path.T, color=shade, ls=line, lw=1.1)
             ax.plot(*path[:1].T, "o", color=shade, mfc="white", ms=5)
             ax.plot(*path[-1:].T, "o", color=shade, ms=5)
-        _name_components(ax, shown)
+        _name_components(ax, axes)
         ax.set_title(
             f"{chosen.size} of {n} oscillators{part}\nopen: start, filled: end"
         )
     return figure
 
 
-def _name_components(ax: Any, shown: int) -> None:
-    axes = [ax.xaxis, ax.yaxis, ax.zaxis] if shown == 3 else [ax.xaxis, ax.yaxis]
-    for number, axis in enumerate(axes):
+def _name_components(ax: Any, n_axes: int) -> None:
+    lines = [ax.xaxis, ax.yaxis, ax.zaxis] if n_axes == 3 else [ax.xaxis, ax.yaxis]
+    for number, axis in enumerate(lines):
         axis.set_ticks([-1, 0, 1])
         axis.set_label_text(f"$z_{number + 1}$")
-        if shown == 3:
+        if n_axes == 3:
             axis.pane.fill = False
     ax.set_aspect("equal")
-    if shown == 3:
+    if n_axes == 3:
         ax.grid(visible=False)
         ax.set_box_aspect((1, 1, 1), zoom=0.85)
 
 
-def _draw_ball(ax: Any, shown: int) -> None:
+def _draw_ball(ax: Any, n_axes: int) -> None:
     turn = np.linspace(0.0, 2 * math.pi, 181)
     c, s = np.cos(turn), np.sin(turn)
-    if shown == 2:
+    if n_axes == 2:
         for radius in (0.4, 1.0):
             ax.plot(radius * c, radius * s, color=PALE, lw=1.0)
         return

@@ -1,23 +1,28 @@
 """Paths of oscillators: phases, order and locking."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from oscsim.arrays import real_array, real_number, whole_number
 from oscsim.errors import SpecError
-from oscsim.physics.geometry import angle_between, circular_mean, wrap
+from oscsim.physics.geometry import angle_between, wrap
 from oscsim.physics.locking import effective_frequencies, locked_clusters
 from oscsim.physics.observables import unit_vectors
 from oscsim.report.canvas import BLUE, INK, ORANGE, PALE, blank
 from oscsim.report.numbers import scale_of
 from oscsim.solve.trajectory import Trajectory
-from oscsim.typing import FloatArray
+from oscsim.typing import FloatArray, IntArray
 
 CELLS = 1200
 """Most oscillators and times that a raster shows; of more it shows every k-th."""
+
+BLOCK = 1_000_000
+"""Numbers of which unit vectors are made at a time."""
 
 PATHS = 12
 """Most paths drawn one by one."""
@@ -42,9 +47,11 @@ def phase_raster_figure(
     trajectory : int
         Which of its trajectories.
     relative : bool
-        Phases without the mean rotation of the oscillators, and relative to the
-        mean phase at the end; otherwise as they are, modulo one turn. On the
-        sphere the angle to the mean direction; otherwise the first component.
+        Phases less that of the order parameter, angle of the mean of
+        exp(i theta), at each time: drifting oscillators hardly move it, but it
+        means nothing where the order parameter is near 0. Otherwise phases as
+        they are, modulo one turn. On the sphere the angle to the mean direction;
+        otherwise the first component.
     sort_by : FloatArray, shape (n,), optional
         Rows by rising value, for example natural frequencies.
 
@@ -55,18 +62,17 @@ def phase_raster_figure(
     Raises
     ------
     SpecError
-        If there is no such trajectory or ``sort_by`` has another shape.
+        If there is no such trajectory or ``sort_by`` is not a number for each
+        oscillator.
     """
     y = one_trajectory(run, trajectory)
     n = y.shape[1]
     order = np.arange(n)
     if sort_by is not None:
-        if np.shape(sort_by) != (n,):
-            raise SpecError(f"sort_by must have shape ({n},), got {np.shape(sort_by)}")
-        order = np.argsort(sort_by, kind="stable")
+        order = np.argsort(_one_each("sort_by", sort_by, n), kind="stable")
     rows, times = math.ceil(n / CELLS), math.ceil(run.t.size / CELLS)
     values, label, colours, (low, high) = _raster_values(
-        run, y[::times][:, order[::rows]], relative
+        run.geometry, y[::times], order[::rows], relative
     )
     scale, prefix = scale_of(float(run.t[-1]))
     with blank(5.6, 3.4) as figure:
@@ -86,6 +92,8 @@ def phase_raster_figure(
             bar.set_ticks([end for end in ends if end >= low])
             bar.set_ticklabels([name for end, name in ends.items() if end >= low])
         ax.yaxis.set_major_locator(MaxNLocator(integer=True))
+        if run.t.size == 1:
+            ax.set_xticks(run.t / scale)
         ax.set_xlabel(f"time ({prefix}s)")
         every = "" if rows == 1 else f", one in {rows}"
         ax.set_ylabel(
@@ -95,26 +103,22 @@ def phase_raster_figure(
 
 
 def _raster_values(
-    run: Trajectory, y: FloatArray, relative: bool
+    geometry: str, y: FloatArray, rows: IntArray, relative: bool
 ) -> tuple[FloatArray, str, str, tuple[float, float]]:
-    if run.geometry == "torus":
-        if relative:
-            y = _without_rotation(y)
-        label = "phase from the mean (rad)" if relative else "phase (rad)"
-        return wrap(y), label, CYCLIC, (-math.pi, math.pi)
+    """Return the values of some rows, of which the mean is that of all."""
+    shown = np.asarray(y[:, rows], dtype=np.float64)
     if not relative:
-        return y[..., 0], "first component", "cividis", (-1.0, 1.0)
-    mean = y.mean(axis=1, keepdims=True)
+        if geometry == "torus":
+            return wrap(shown), "phase (rad)", CYCLIC, (-math.pi, math.pi)
+        return shown[..., 0], "first component", "cividis", (-1.0, 1.0)
+    mean = np.array([unit_vectors(one, geometry).mean(axis=0) for one in y])
+    if geometry == "torus":
+        common = np.arctan2(mean[:, 1], mean[:, 0])
+        label = "phase from the order parameter's (rad)"
+        return wrap(shown - common[:, None]), label, CYCLIC, (-math.pi, math.pi)
     length = np.linalg.norm(mean, axis=-1, keepdims=True)
-    angle = angle_between(y, mean / np.maximum(length, 1e-300))
+    angle = angle_between(shown, (mean / np.maximum(length, 1e-300))[:, None])
     return angle, "angle to the mean (rad)", "cividis", (0.0, math.pi)
-
-
-def _without_rotation(y: FloatArray) -> FloatArray:
-    """Take off the mean rotation, which unlike the mean phase always exists."""
-    last = int(np.flatnonzero(np.isfinite(y).all(axis=1))[-1])
-    turned = y.mean(axis=1) - y[last].mean()
-    return np.asarray(y - (turned + circular_mean(y[last]))[:, None])
 
 
 def order_parameter_figure(run: Trajectory, *, expected: float | None = None) -> Figure:
@@ -130,6 +134,11 @@ def order_parameter_figure(run: Trajectory, *, expected: float | None = None) ->
     Returns
     -------
     Figure
+
+    Raises
+    ------
+    SpecError
+        If ``expected`` is not a finite number.
     """
     n = run.y.shape[2]
     times, r = order_over_time(run)
@@ -138,27 +147,40 @@ def order_parameter_figure(run: Trajectory, *, expected: float | None = None) ->
     with blank(5.2, 3.2) as figure:
         ax = figure.subplots()
         several = len(r) > 1
+        mark = "o" if time.size == 1 else ""
         if several:
             shown = r[:PATHS]
             name = "trajectories" if len(r) <= PATHS else f"first {PATHS} trajectories"
             for k, path in enumerate(shown):
-                ax.plot(time, path, color=PALE, lw=0.8, label=name if k == 0 else None)
+                ax.plot(
+                    time,
+                    path,
+                    marker=mark,
+                    color=PALE,
+                    lw=0.8,
+                    label=name if k == 0 else None,
+                )
         ax.plot(
             time,
             r.mean(axis=0),
+            marker=mark,
             color=BLUE,
             lw=1.6,
             label=f"mean of {len(r)}" if several else "order parameter",
         )
         if expected is not None:
-            ax.axhline(expected, color=ORANGE, ls="--", label="expected")
+            level = real_number("expected", expected)
+            ax.axhline(level, color=ORANGE, ls="--", label="expected")
         if n > 1:
             level = 1 / math.sqrt(n)
             ax.axhline(
                 level, color=INK, ls=":", lw=1.0, label="random states, 1/√N (rms)"
             )
         ax.set_ylim(0, 1.03)
-        ax.set_xlim(time[0], time[-1])
+        if time.size == 1:
+            ax.set_xticks(time)
+        else:
+            ax.set_xlim(time[0], time[-1])
         ax.set_xlabel(f"time ({prefix}s)")
         one = "" if n > 1 else " (one oscillator: always 1)"
         ax.set_ylabel(f"order parameter r{one}")
@@ -200,11 +222,9 @@ def locking_figure(
         If there is no such trajectory, shapes do not fit, or a frequency is
         not defined.
     """
-    one_trajectory(run, trajectory)
-    found = effective_frequencies(run, after)[trajectory]
-    natural = np.asarray(omega, dtype=np.float64)
-    if natural.shape != found.shape:
-        raise SpecError(f"omega must have shape {found.shape}, got {natural.shape}")
+    y = one_trajectory(run, trajectory)
+    natural = _one_each("omega", omega, y.shape[1])
+    found = effective_frequencies(replace(run, y=y[None]), after)[0]
     if tolerance is None:
         tolerance = cluster_tolerance(run, after)
     cluster = locked_clusters(found, tolerance)
@@ -251,21 +271,37 @@ def order_over_time(run: Trajectory) -> tuple[FloatArray, FloatArray]:
     """Return times (s) and r (n_trajectories, n_times), as observed or as saved."""
     if run.t_observed.size:
         return run.t_observed, run.r_observed
-    mean = unit_vectors(run).mean(axis=2)
-    return run.t, np.minimum(np.linalg.norm(mean, axis=-1), 1.0)
+    r = np.empty(run.y.shape[:2])
+    step = max(1, BLOCK // math.prod(run.y.shape[2:]))
+    for trajectory, y in zip(r, run.y, strict=True):
+        for first in range(0, len(y), step):
+            states = unit_vectors(y[first : first + step], run.geometry)
+            length = np.linalg.norm(states.mean(axis=1), axis=-1)
+            trajectory[first : first + step] = np.minimum(length, 1.0)
+    return run.t, r
 
 
 def cluster_tolerance(run: Trajectory, after: float = 0.0) -> float:
-    """Return 1 rad over the saved time from ``after`` on (rad/s)."""
+    """Return 1 rad over the saved time from ``after`` on (rad/s).
+
+    A turn where frequencies were observed: they include the transient, in which
+    locked phases may move by up to a turn against each other.
+    """
     kept = run.t[run.t >= after]
-    return 1.0 / float(kept[-1] - kept[0])
+    angle = 2 * np.pi if run.frequency.size else 1.0
+    return float(angle / (kept[-1] - kept[0]))
 
 
 def one_trajectory(run: Trajectory, trajectory: int) -> FloatArray:
     """Return the states of one trajectory, checked to exist."""
-    if not 0 <= trajectory < len(run.y):
-        raise SpecError(f"trajectory must be in 0..{len(run.y) - 1}, got {trajectory}")
-    return np.asarray(run.y[trajectory], dtype=np.float64)
+    return np.asarray(run.y[whole_number("trajectory", trajectory, 0, len(run.y) - 1)])
+
+
+def _one_each(name: str, value: FloatArray, n: int) -> FloatArray:
+    found = real_array(name, value)
+    if found.shape != (n,):
+        raise SpecError(f"{name} must have shape ({n},), got {found.shape}")
+    return found
 
 
 def _edges(t: FloatArray) -> FloatArray:

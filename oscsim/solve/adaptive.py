@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.integrate import DOP853
+from scipy.integrate import DOP853, RK45
 
 from oscsim._jit import kernel
 from oscsim.network.spec import Network
@@ -13,6 +13,8 @@ from oscsim.physics.field import Params, drift, member
 from oscsim.solve.plan import Plan
 from oscsim.solve.run import Outcome
 from oscsim.typing import FloatArray
+
+_SOLVERS: dict[str, Any] = {"adaptive": DOP853, "rk45": RK45}
 
 
 @kernel
@@ -39,8 +41,9 @@ def run_adaptive(
 ) -> Outcome:
     """Integrate every trajectory with error control, or until interrupted.
 
-    The eighth-order method of Dormand and Prince with its continuous extension
-    at the saved times; states on the sphere are divided by their lengths there.
+    The eighth-order method of Dormand and Prince, or their fifth-order one for
+    ``"rk45"``, with its continuous extension at the saved times; states on the
+    sphere are divided by their lengths there.
 
     Parameters
     ----------
@@ -60,12 +63,12 @@ def run_adaptive(
     Returns
     -------
     Outcome
-        ``status`` counts saved times, from 1, instead of steps.
+        ``status`` has the step of the first saved time that was not reached.
 
     References
     ----------
     .. [1] Hairer, Norsett & Wanner (1993), Solving Ordinary Differential
-       Equations I, section II.10.
+       Equations I, sections II.5 and II.10.
     """
     params = network.params(plan.dtype)
     scratch, mean = np.zeros_like(params.scratch), np.zeros_like(params.mean)
@@ -83,9 +86,10 @@ def run_adaptive(
                 return out.astype(np.float64)
 
             n_done = 1
-            for row, y in _states_at(derivative, start[k], times, tolerances):
+            solver = _SOLVERS[plan.method]
+            for row, y in _states_at(solver, derivative, start[k], times, tolerances):
                 if y is None:
-                    status[k] = row, 0
+                    status[k] = plan.rows[row], 0
                     break
                 saved[k, row] = y
                 n_done = row + 1
@@ -101,6 +105,7 @@ def run_adaptive(
 
 
 def _states_at(
+    method: Any,
     derivative: Callable[..., FloatArray],
     start: FloatArray,
     times: FloatArray,
@@ -109,7 +114,7 @@ def _states_at(
     """Yield (row, state) for every saved time but the first; None after a failure."""
     n, d = start.shape
     flat = np.ascontiguousarray(start.T).ravel()
-    solver = DOP853(
+    solver = method(
         derivative, 0.0, flat, times[-1], rtol=tolerances[0], atol=tolerances[1]
     )
     row = 1

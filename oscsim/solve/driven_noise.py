@@ -4,11 +4,13 @@ import numpy as np
 
 from oscsim._jit import kernel
 from oscsim.errors import SpecError
+from oscsim.physics.closed_form import lengths
 from oscsim.physics.driven import settle, settle_detuned, split_detuning
 from oscsim.physics.propagator import contraction_rate
-from oscsim.solve.driven_step import circle_paths, sphere_paths
-from oscsim.solve.noise import von_mises_fisher
+from oscsim.physics.threads import over_rows
+from oscsim.solve.driven_step import MAX_DIMENSION, circle_paths, sphere_paths
 from oscsim.solve.stream import Stream, counter_index, stream_words
+from oscsim.solve.von_mises_fisher import draw_seconds, turn_rows
 from oscsim.typing import FloatArray, IntArray
 
 # Noise older than this many relaxation times has decayed to e^-20 of its effect.
@@ -58,8 +60,9 @@ def sample_driven(
     Raises
     ------
     SpecError
-        If shapes do not fit, ``diffusion`` or ``t`` is negative, or t is
-        infinite for a detuned oscillator that neither locks nor diffuses.
+        If shapes do not fit, a value is not finite, ``diffusion`` or ``t`` is
+        negative, d > 128 without an exact law, or t is infinite for a detuned
+        oscillator that neither locks nor diffuses.
 
     Notes
     -----
@@ -86,22 +89,18 @@ def sample_driven(
         raise SpecError(
             f"index must have one entry per oscillator: {n}, not {index.size}"
         )
-    if omega is None:
-        is_exact = np.isinf(t) & (diffusion > 0)
-    else:
-        is_exact = np.zeros(n, dtype=bool)
+    if omega is not None:
         omega = _checked_detuning(omega, n, d)
-    out = np.empty_like(h)
-    if is_exact.any():
-        out[is_exact] = _settled(
-            h[is_exact], diffusion[is_exact], stream, index[is_exact]
-        )
-    rest = ~is_exact
-    if rest.any():
-        part = None if omega is None else omega[rest]
-        out[rest] = _stepped(
-            h[rest], z0[rest], t[rest], diffusion[rest], stream, index[rest], part
-        )
+    is_exact = np.isinf(t) & (diffusion > 0)
+    if omega is not None or not is_exact.any():
+        return _stepped(h, z0, t, diffusion, stream, index, omega)
+    if is_exact.all():
+        return _settled(h, diffusion, stream, index)
+    rest, out = ~is_exact, np.empty_like(h)
+    out[is_exact] = _settled(h[is_exact], diffusion[is_exact], stream, index[is_exact])
+    out[rest] = _stepped(
+        h[rest], z0[rest], t[rest], diffusion[rest], stream, index[rest], None
+    )
     return out
 
 
@@ -121,8 +120,6 @@ def _checked(
     noise = _per_oscillator("diffusion", diffusion, len(h))
     if not np.isfinite(noise).all():
         raise SpecError("diffusion must be finite")
-    if not np.isfinite(h).all():
-        raise SpecError(f"h must be finite, got {h[~np.isfinite(h)][0]}")
     return h, z0, times, noise
 
 
@@ -152,13 +149,31 @@ def _checked_detuning(omega: FloatArray, n: int, d: int) -> FloatArray:
 def _settled(
     h: FloatArray, diffusion: FloatArray, stream: Stream, index: IntArray
 ) -> FloatArray:
-    length = np.linalg.norm(h, axis=1)
-    first_axis = np.zeros_like(h)
-    # on the drive's side: its antipode would be kept as it is
-    first_axis[:, 0] = np.copysign(1.0, h[:, 0])
-    mean = settle(h, first_axis, np.inf)
-    mean[length == 0] = first_axis[length == 0]
-    return von_mises_fisher(stream, index, mean, length / diffusion)
+    words = stream_words(stream)
+    h, out = np.ascontiguousarray(h), np.empty(h.shape)
+
+    def draw(first: int, last: int) -> int:
+        rows = slice(first, last)
+        axis, length = h[rows], np.empty(last - first)
+        failed = lengths(axis, length)
+        if failed >= 0:
+            return failed
+        kappa = length / diffusion[rows]
+        free = length == 0.0
+        if free.any():
+            axis = axis.copy()
+            axis[free, 0] = length[free] = 1.0
+        return turn_rows(words, index[rows], axis, length, kappa, out[rows])
+
+    _refuse(over_rows(draw, len(h), draw_seconds(*h.shape)), h)
+    return out
+
+
+def _refuse(failed: int, h: FloatArray) -> None:
+    if failed >= 0:
+        bad = h[failed][~np.isfinite(h[failed])]
+        found = f"{bad[0]}" if bad.size else f"{h[failed]}, whose length is not"
+        raise SpecError(f"h must be finite, got {found}")
 
 
 def _stepped(
@@ -171,7 +186,13 @@ def _stepped(
     omega: FloatArray | None,
 ) -> FloatArray:
     d = h.shape[1]
-    length = np.linalg.norm(h, axis=1)
+    if d > MAX_DIMENSION:
+        raise SpecError(
+            f"noise is stepped only for d <= {MAX_DIMENSION}, got d = {d}: "
+            "give t = inf without detuning, which is drawn exactly"
+        )
+    h, length = np.ascontiguousarray(h), np.empty(len(h))
+    _refuse(lengths(h, length), h)
     contraction, detuning = _rates(h, length, omega)
     with np.errstate(divide="ignore"):
         window = _WINDOW / (contraction + (d - 1) * diffusion)
@@ -193,7 +214,6 @@ def _stepped(
     excess = diffusion * dt if d > 2 else 0.0
     deviation = np.sqrt(2.0 * diffusion * dt * (1.0 + excess))
     words = stream_words(stream)
-    h = np.ascontiguousarray(h)
     if d == 2:
         scalar = np.zeros(len(h)) if omega is None else np.ascontiguousarray(omega)
         circle_paths(words, index, h, scalar, dt, n_steps, deviation, z)

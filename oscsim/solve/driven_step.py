@@ -5,15 +5,18 @@ import math
 import numpy as np
 
 from oscsim._jit import kernel
-from oscsim.physics.driven import (
+from oscsim.physics.closed_form import norm
+from oscsim.physics.detuned_flow import (
     apply_projective,
     circle_propagator,
     half_angle,
-    norm,
 )
 from oscsim.physics.propagator import multiply, projective_exponential
 from oscsim.solve.philox import LANES, normal_lanes, uniform_lanes, unit_circle_lanes
 from oscsim.typing import FloatArray, IntArray
+
+# A step of one oscillator has to fit into the lanes, two numbers in each.
+MAX_DIMENSION = 2 * LANES
 
 _TURN_PER_HALF_KICK = 0.25 / math.pi
 

@@ -1,12 +1,20 @@
 """Natural frequencies: drawn at random, or at exact quantiles."""
 
 from collections.abc import Callable
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from scipy.special import ndtri
 
+from oscsim.arrays import (
+    real_number,
+    require_finite,
+    seed_number,
+    shown,
+    whole_number,
+)
 from oscsim.errors import SpecError
+from oscsim.memory import require_memory
 from oscsim.solve.noise import Stream, uniforms
 from oscsim.typing import FloatArray
 
@@ -58,21 +66,27 @@ def natural_frequencies(
     Raises
     ------
     SpecError
-        If the distribution is unknown or a number is out of range.
+        If the distribution is unknown, a number is out of range, the frequencies
+        would not fit into memory, or one is beyond float64.
     """
-    if distribution not in _QUANTILE:
+    name: Any = distribution
+    if not isinstance(name, str) or name not in _QUANTILE:
         raise SpecError(
-            f"distribution must be one of {', '.join(_QUANTILE)}, got {distribution!r}"
+            f"distribution must be one of {', '.join(_QUANTILE)}, got {shown(name)}"
         )
-    if n != int(n) or n < 1:
-        raise SpecError(f"n must be a whole number >= 1, got {n!r}")
-    if not 0.0 <= width < np.inf:
+    n = whole_number("n", n, 1)
+    width, centre = real_number("width", width), real_number("centre", centre)
+    if width < 0.0:
         raise SpecError(f"width must be finite and >= 0, got {width}")
-    if not np.isfinite(centre):
-        raise SpecError(f"centre must be finite, got {centre}")
+    seed = None if seed is None else seed_number(seed)
+    require_memory(f"a draw of {shown(n)} frequencies", 48 * n, "fewer of them")
     index, quantile = np.arange(n), _QUANTILE[distribution]
-    if seed is not None:
-        drawn = uniforms(Stream(seed, FREQUENCY_STAGE), index, 1)[:, 0]
-        return np.asarray(centre + width * quantile(drawn))
-    exact = quantile((index + 0.5) / n)
-    return np.asarray(centre + width * 0.5 * (exact - exact[::-1]))
+    with np.errstate(over="ignore"):
+        if seed is not None:
+            drawn = uniforms(Stream(seed, FREQUENCY_STAGE), index, 1)[:, 0]
+            found = centre + width * quantile(drawn)
+        else:
+            exact = quantile((index + 0.5) / n)
+            found = centre + width * (0.5 * (exact - exact[::-1]))
+    require_finite(f"a frequency of centre {centre:g} and width {width:g}", found)
+    return np.asarray(found)

@@ -1,5 +1,6 @@
 """Topologies as they are named in a file."""
 
+import math
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -7,7 +8,9 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 from scipy.sparse import coo_array
 
+from oscsim.arrays import shown
 from oscsim.errors import SpecError
+from oscsim.memory import require_memory
 from oscsim.network import topology
 from oscsim.typing import FloatArray
 
@@ -122,36 +125,59 @@ class Edges(_Table):
             rows, where = [list(map(float, row)) for row in self.edges or []], "edges"
         else:
             rows, where = _read_rows(folder / self.file), self.file
-        found = np.array([self._edge(k, row, where) for k, row in enumerate(rows)])
-        return self._matrix(found.reshape(-1, 3)), self.n
+        n_bytes = 100 * len(rows) + 8 * self.n
+        require_memory(
+            f"a network of {shown(self.n)} oscillators", n_bytes, "fewer of them"
+        )
+        return self._matrix(self._checked(rows, where)), self.n
 
-    def _edge(self, number: int, row: list[float], where: str) -> list[float]:
-        name = f"edge {number} of {where}"
-        if len(row) not in (2, 3):
-            raise SpecError(f"{name} must be source, target[, weight], got {row}")
-        if any(node not in range(self.n) for node in row[:2]):
+    def _checked(self, rows: list[list[float]], where: str) -> FloatArray:
+        """Return source, target and weight of every edge, the first fault named."""
+        for number, row in enumerate(rows):
+            if len(row) not in (2, 3):
+                raise SpecError(
+                    f"edge {number} of {where} must be source, target[, weight], "
+                    f"got {row}"
+                )
+        edges = np.array([row if len(row) == 3 else [*row, 1.0] for row in rows])
+        edges = edges.reshape(-1, 3)
+        nodes = edges[:, :2]
+        outside = (nodes < 0) | (nodes >= self.n) | (nodes != np.floor(nodes))
+        if outside.any():
+            number = int(outside.any(axis=1).argmax())
+            source, target = nodes[number]
             raise SpecError(
-                f"{name} joins {row[0]:g} and {row[1]:g}: oscillators are numbered "
-                f"0..{self.n - 1}"
+                f"edge {number} of {where} joins {source:.17g} and {target:.17g}: "
+                f"oscillators are numbered 0..{self.n - 1}"
             )
-        if row[0] == row[1]:
-            raise SpecError(f"{name} joins {row[0]:g} to itself: remove it")
-        return row if len(row) == 3 else [*row, 1.0]
+        loops = nodes[:, 0] == nodes[:, 1]
+        if loops.any():
+            number = int(loops.argmax())
+            raise SpecError(
+                f"edge {number} of {where} joins {nodes[number, 0]:.17g} to itself: "
+                "remove it"
+            )
+        return edges
 
     def _matrix(self, edges: FloatArray) -> Any:
         source, target = edges[:, :2].astype(np.int64).T
         values = edges[:, 2]
-        pairs = np.stack([target, source])
         if not self.directed:
-            pairs = np.concatenate([pairs, pairs[::-1]], axis=1)
-            values = np.concatenate([values, values])
-        seen, counts = np.unique(pairs, axis=1, return_counts=True)
-        if np.any(counts > 1):
-            i, j = seen[:, counts.argmax()]
-            raise SpecError(
-                f"there are {counts.max()} edges from {j} to {i}: give their sum once"
+            source, target = (
+                np.concatenate([source, target]),
+                np.concatenate([target, source]),
             )
-        return coo_array((values, tuple(pairs)), shape=(self.n, self.n)).tocsr()
+            values = np.concatenate([values, values])
+        order = np.lexsort((source, target))
+        source, target, values = source[order], target[order], values[order]
+        again = (np.diff(source) == 0) & (np.diff(target) == 0)
+        if again.any():
+            j, i = (int(ends[again.argmax()]) for ends in (source, target))
+            count = np.count_nonzero((source == j) & (target == i))
+            raise SpecError(
+                f"there are {count} edges from {j} to {i}: give their sum once"
+            )
+        return coo_array((values, (target, source)), shape=(self.n, self.n)).tocsr()
 
 
 class Matrix(_Table):
@@ -165,7 +191,8 @@ class Matrix(_Table):
         if len({len(row) for row in self.matrix} | {len(self.matrix)}) != 1:
             raise SpecError(
                 "a matrix must be square, got rows of "
-                f"{[len(row) for row in self.matrix]} for {len(self.matrix)} rows"
+                f"{shown([len(row) for row in self.matrix])} for {len(self.matrix)} "
+                "rows"
             )
         return np.array(self.matrix, dtype=np.float64), len(self.matrix)
 
@@ -179,7 +206,7 @@ Graph: TypeAlias = Annotated[
 def _read_rows(path: Path) -> list[list[float]]:
     """Read lines of numbers; ``#`` begins a comment."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise SpecError(f"there is no file of edges {path}") from None
     except (OSError, ValueError) as error:
@@ -190,11 +217,11 @@ def _read_rows(path: Path) -> list[list[float]]:
         try:
             row = [float(word) for word in words]
         except ValueError:
-            row = [float("nan")]
-        if not np.isfinite(row).all():
+            row = [math.nan]
+        if not all(map(math.isfinite, row)):
             raise SpecError(
                 f"line {number} of {path} must hold source, target[, weight] as "
-                f"finite numbers, got {line.strip()!r}"
+                f"finite numbers, got {shown(line.strip())}"
             )
         if row:
             rows.append(row)

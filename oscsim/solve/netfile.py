@@ -5,13 +5,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from oscsim.arrays import real_array, shown
 from oscsim.errors import SpecError
 from oscsim.network.spec import Network
 from oscsim.solve.frequencies import Distribution, natural_frequencies
 from oscsim.solve.graphs import Graph
+from oscsim.solve.plan import ADAPTIVE
+from oscsim.solve.simulate import Method, Observable
 from oscsim.typing import FloatArray
 
 SAVES = 400
@@ -19,7 +21,7 @@ SAVES = 400
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Count = Annotated[int, Field(ge=1)]
+Count = Annotated[int, Field(ge=1, lt=2**63)]
 Word = Annotated[int, Field(ge=0, lt=2**32)]
 Numbers = Finite | list[Finite]
 
@@ -50,8 +52,8 @@ class _Coupled(_Table):
             "topology": topology,
             "n": n,
             "coupling": self.coupling,
-            "diffusion": _array(self.diffusion),
-            "anchor_weights": _array(self.anchor_weights),
+            "diffusion": _array("diffusion", self.diffusion),
+            "anchor_weights": _array("anchor_weights", self.anchor_weights),
         }
 
 
@@ -71,10 +73,10 @@ class Phases(_Coupled):
         return Network.kuramoto(
             common.pop("topology"),
             omega=_frequencies(self.omega, common["n"]),
-            lag=self.lag if isinstance(self.lag, float | int) else np.array(self.lag),
-            shil=_array(self.shil),
-            shil_phase=np.array(self.shil_phase),
-            anchors=_array(self.anchors),
+            lag=real_array("lag", self.lag),
+            shil=_array("shil", self.shil),
+            shil_phase=real_array("shil_phase", self.shil_phase),
+            anchors=_array("anchors", self.anchors),
             **common,
         )
 
@@ -105,7 +107,7 @@ class Vectors(_Coupled):
             common.pop("topology"),
             d=self.d,
             omega=_frequencies(self.omega, common["n"]),
-            anchors=_array(self.anchors),
+            anchors=_array("anchors", self.anchors),
             **common,
         )
 
@@ -115,9 +117,9 @@ class Times(_Table):
 
     t1: Positive
     dt: Positive | None = None
-    method: str = "rk4"
+    method: Method = "rk4"
     save_every: Count | None = None
-    observe: Literal["order_parameter"] | None = None
+    observe: Observable | list[Observable] | None = None
     n_trajectories: Count = 1
     seed: Word = 0
     dtype: Literal["float64", "float32"] = "float64"
@@ -147,16 +149,22 @@ class NetworkFile(_Table):
         ----------
         seed : int, optional
             Of starts and noise, in place of the file's.
+
+        Raises
+        ------
+        SpecError
+            If the rows of the start are not equally long.
         """
         given = self.simulate.model_dump(exclude_none=True)
         if seed is not None:
             given["seed"] = seed
         if "start" in given:
-            given["start"] = np.array(given["start"])
-        if self.simulate.dt is None and self.simulate.method == "adaptive":
+            given["start"] = real_array("start", given["start"])
+        if self.simulate.dt is None and self.simulate.method in ADAPTIVE:
             given["dt"] = self.simulate.t1 / SAVES
         if "save_every" not in given and "dt" in given:
-            given["save_every"] = max(1, round(given["t1"] / given["dt"]) // SAVES)
+            steps = min(given["t1"] / given["dt"], 2.0**53)
+            given["save_every"] = max(1, round(steps) // SAVES)
         return given
 
 
@@ -180,20 +188,66 @@ def read_network(path: str | Path) -> tuple[Network, NetworkFile]:
         If the file cannot be read, a field is unknown, missing or wrong, or the
         network is.
     """
-    path = Path(path)
+    return parse_network(read_source(path), path)
+
+
+def read_source(path: str | Path) -> bytes:
+    """Return the bytes of a network file, read once.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file; a pipe too.
+
+    Raises
+    ------
+    SpecError
+        If it cannot be read.
+    """
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        return Path(path).read_bytes()
     except FileNotFoundError:
         raise SpecError(f"there is no network file {path}") from None
+    except (OSError, ValueError) as error:
+        raise SpecError(f"network file {path} cannot be read: {error}") from None
+
+
+def parse_network(source: bytes, path: str | Path) -> tuple[Network, NetworkFile]:
+    """Return what :func:`read_network` does, of bytes that were read before.
+
+    Parameters
+    ----------
+    source : bytes
+        Contents of the file.
+    path : str or Path
+        Its name, in messages, and by its folder where other files are.
+
+    Returns
+    -------
+    Network, NetworkFile
+        The network, and the arguments of `simulate`.
+
+    Raises
+    ------
+    SpecError
+        If the bytes are not such a file, a field is unknown, missing or wrong,
+        or the network is.
+    """
+    path = Path(path)
+    try:
+        content = tomllib.loads(source.decode("utf-8-sig"))
     except tomllib.TOMLDecodeError as error:
         raise SpecError(f"{path} is not TOML: {error}") from None
-    except (OSError, ValueError) as error:
+    except RecursionError:
+        raise SpecError(f"{path} is not TOML: it is nested too deeply") from None
+    except ValueError as error:
         raise SpecError(f"network file {path} cannot be read: {error}") from None
     try:
         found = NetworkFile(**content)
     except ValidationError as error:
         raise SpecError(f"{path}: {_first_problem(error, content)}") from None
     try:
+        found.arguments()
         return found.network.network(path.parent), found
     except SpecError as error:
         raise SpecError(f"{path}: {error}") from None
@@ -201,7 +255,7 @@ def read_network(path: str | Path) -> tuple[Network, NetworkFile]:
 
 def _frequencies(omega: Any, n: int) -> FloatArray | None:
     if not isinstance(omega, Draw):
-        return _array(omega)
+        return _array("omega", omega)
     return natural_frequencies(
         omega.distribution,
         n,
@@ -211,13 +265,8 @@ def _frequencies(omega: Any, n: int) -> FloatArray | None:
     )
 
 
-def _array(value: Any) -> FloatArray | None:
-    if value is None:
-        return None
-    try:
-        return np.array(value, dtype=np.float64)
-    except ValueError:
-        raise SpecError("rows of a matrix must be equally long") from None
+def _array(name: str, value: Any) -> FloatArray | None:
+    return None if value is None else real_array(name, value)
 
 
 def _first_problem(error: ValidationError, content: Mapping[str, Any]) -> str:
@@ -241,10 +290,10 @@ def _first_problem(error: ValidationError, content: Mapping[str, Any]) -> str:
         key = str(wanted["discriminator"]).strip("'")
         if detail["type"] == "union_tag_not_found":
             return f"{key} is missing in {where}"
-        return f"{where}.{key} must be one of {wanted['expected_tags']}, got " + repr(
+        return f"{where}.{key} must be one of {wanted['expected_tags']}, got " + shown(
             wanted["tag"]
         )
-    return f"{where}: {detail['msg']}, got {value!r}"
+    return f"{where}: {detail['msg']}, got {shown(value)}"
 
 
 def _place(location: Sequence[Any], content: Any) -> tuple[list[str], Any]:

@@ -49,27 +49,8 @@ def normals(stream: Stream, index: IntArray, n: int, step: int = 0) -> FloatArra
     """Return ``n`` standard normal numbers for every item.
 
     Box-Muller pairs of the numbers that :func:`uniforms` returns at the same
-    address; the largest possible magnitude is 8.57.
-
-    Parameters
-    ----------
-    stream : Stream
-        Address of the numbers.
-    index : IntArray, shape (n_items,)
-        Global numbers of the items.
-    n : int
-        Numbers per item.
-    step : int
-        Time step or attempt.
-
-    Returns
-    -------
-    FloatArray, shape (n_items, n)
-
-    Raises
-    ------
-    SpecError
-        If a field of the stream, ``step``, ``n`` or ``index`` is out of range.
+    address, which also says what the arguments are, the result and the errors; the
+    largest possible magnitude is 8.57.
 
     References
     ----------

@@ -1,14 +1,13 @@
 """What a run is made of, checked before anything is allocated."""
 
 import math
-import os
 import warnings
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from oscsim.errors import SpecError
+from oscsim.memory import free_memory
 from oscsim.network.arguments import diffusion_of
 from oscsim.network.spec import Network
 from oscsim.solve.noise import Stream, points_on_sphere, uniforms
@@ -17,6 +16,9 @@ from oscsim.solve.stream import stream_words
 from oscsim.typing import FloatArray, IntArray
 
 START_STAGE, NOISE_STAGE = 1, 2
+ADAPTIVE = ("adaptive", "rk45")
+METHOD_NAMES = (*METHODS, *ADAPTIVE)
+OBSERVABLES = ("order_parameter", "effective_frequency")
 
 # Where the stability regions meet the negative real axis.
 _REACH = {"rk4": 2.78, "heun": 2.0, "euler-maruyama": 2.0}
@@ -194,25 +196,12 @@ def check_memory(n_bytes: int) -> None:
     SpecError
         If that is more than the memory that is free.
     """
-    free = _free_memory()
+    free = free_memory()
     if n_bytes > free:
         raise SpecError(
             f"this run needs {n_bytes / 1e9:.3g} GB and {free / 1e9:.3g} GB are free: "
             "save less often, observe='order_parameter', or fewer trajectories"
         )
-
-
-def _free_memory() -> float:
-    try:
-        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
-            if line.startswith("MemAvailable:"):
-                return float(line.split()[1]) * 1024.0
-    except OSError:
-        pass
-    try:
-        return float(os.sysconf("SC_PHYS_PAGES")) * float(os.sysconf("SC_PAGE_SIZE"))
-    except (AttributeError, ValueError, OSError):
-        return math.inf
 
 
 def starts(
@@ -300,6 +289,3 @@ def noise_words(seed: int, n_runs: int) -> IntArray:
     words = np.tile(stream_words(Stream(seed, NOISE_STAGE)), (n_runs, 1))
     words[:, 3] = np.arange(n_runs)
     return words
-
-
-METHOD_NAMES = (*METHODS, "adaptive")

@@ -1,4 +1,4 @@
-"""Fixed steps for all trajectories: who does what, in threads and in pieces of time."""
+"""Fixed steps for all trajectories, in threads and in pieces of time."""
 
 import os
 import threading
@@ -14,19 +14,15 @@ import scipy.linalg.cython_blas  # noqa: F401 - loads the library to be limited
 from threadpoolctl import threadpool_limits
 
 from oscsim.network.spec import Network
-from oscsim.physics.dense import Dense, DenseEnsemble, DenseThreaded
-from oscsim.physics.field import Params
-from oscsim.physics.sparse import Sparse, SparseThreaded
+from oscsim.physics.dense import DenseEnsemble, DenseEnsembleThreaded
 from oscsim.solve.plan import Plan, noise_words
 from oscsim.solve.steppers import METHODS, integrate
+from oscsim.solve.tasks import by_trajectory, deviations, lay_out, states
 from oscsim.typing import FloatArray, IntArray
 
-COPIES = 32
-_LEAST_BLOCK, _BLOCK_NUMBERS = 64, 512
-_LEAST_RUNS, _LEAST_SIZE = 16, 32
-_WORTH_THREADS = 100_000
 _PIECE_S = 0.2
-_TRIALS, _PIECES_PER_TRIAL = (0, 1, 1, 0), 64
+_LONG_STEP_S = 2e-3
+_TRIALS, _PIECES_PER_TRIAL = (1, 1, 0), 64
 
 # Threads inside a step share one pool, which not every numba layer can share.
 _INNER_THREADS = threading.Lock()
@@ -51,16 +47,6 @@ class Outcome(NamedTuple):
     observed: FloatArray
     status: IntArray
     n_done: int
-
-
-class _Layout(NamedTuple):
-    """How the trajectories are divided into tasks for the kernel."""
-
-    params: Params
-    n_copies: int
-    width: int
-    tasks: IntArray
-    is_threaded: bool
 
 
 def run(
@@ -90,8 +76,8 @@ def run(
     Outcome
     """
     workers = n_threads or os.cpu_count() or 1
-    layout = _lay_out(network, plan, workers)
-    y = _states(layout, start, plan)
+    layout = lay_out(network, plan, workers)
+    y = states(layout, start, plan)
     n_runs, n, d = start.shape
     n_rows = plan.rows.size
     saved = np.full((n_runs, 2 if plan.is_observing else n_rows, n, d), np.nan, y.dtype)
@@ -100,7 +86,7 @@ def run(
     if plan.is_observing:
         observed[:, 0] = _order(start, network.geometry)
     status = np.full((len(layout.tasks), layout.n_copies, 2), -1)
-    deviation = _deviation(layout, plan, n)
+    deviation = deviations(layout, plan, n, network.field.shape[1])
     words = noise_words(plan.seed, n_runs)
 
     def piece(first: int, last: int, start_step: int, n_steps: int) -> None:
@@ -123,7 +109,8 @@ def run(
         )
 
     with ExitStack() as stack:
-        if isinstance(layout.params.coupling, DenseEnsemble):
+        coupling: Any = layout.params.coupling
+        if isinstance(coupling, DenseEnsemble | DenseEnsembleThreaded):
             stack.enter_context(threadpool_limits(1, "blas"))
         if layout.is_threaded:
             stack.enter_context(_INNER_THREADS)
@@ -131,10 +118,9 @@ def run(
             numba.set_num_threads(min(workers, _all_threads()))
             stack.callback(numba.set_num_threads, before)
             workers = 1
-        coupling: Any = layout.params.coupling
-        choice = _Choice(coupling.is_on if layout.is_threaded else None)
+        choice = _Choice(getattr(coupling, "is_on", None))
         n_done = _in_pieces(piece, len(layout.tasks), plan, workers, progress, choice)
-    return Outcome(saved, observed, _by_trajectory(layout, status, n_runs), n_done)
+    return Outcome(saved, observed, by_trajectory(layout, status, n_runs), n_done)
 
 
 def _in_pieces(
@@ -167,8 +153,8 @@ def _in_pieces(
                         future.result()
                 done += n_steps
                 spent = max(time.perf_counter() - began, 1e-9)
-                choice.learn(spent / n_steps)
-                n_steps = max(1, int(n_steps * min(4.0, _PIECE_S / spent)))
+                choice.learn(spent, n_steps)
+                n_steps = max(1, int(n_steps * min(16.0, _PIECE_S / spent)))
                 if progress is not None:
                     progress(done, plan.n_steps)
         except KeyboardInterrupt:
@@ -179,13 +165,14 @@ def _in_pieces(
 class _Choice:
     """Whether to use threads inside a step: what was faster when last tried.
 
-    On a busy machine waiting for another thread can cost more than a step.
+    On a busy machine waiting for another thread can cost more than a hundred steps,
+    so a short run of short steps does without.
     """
 
     def __init__(self, is_on: IntArray | None) -> None:
         self._is_on = is_on
         self._cost = {0: 0.0, 1: 0.0}
-        self._n_pieces = 0
+        self._spent, self._n_pieces = 0.0, 0
 
     def set(self) -> bool:
         """Choose for the next piece; return whether it is a trial, of one step.
@@ -194,97 +181,29 @@ class _Choice:
         """
         if self._is_on is None:
             return False
+        if not self._is_worth_it():
+            self._is_on[0] = 0
+            return self._spent == 0.0
         place = self._n_pieces % _PIECES_PER_TRIAL
         is_trial = place < len(_TRIALS)
         better = 1 if self._cost[1] < self._cost[0] else 0
         self._is_on[0] = _TRIALS[place] if is_trial else better
         return is_trial
 
-    def learn(self, cost: float) -> None:
-        """Take note of the seconds per step of the last piece."""
+    def learn(self, spent: float, n_steps: int) -> None:
+        """Take note of the seconds that the last piece took."""
+        self._n_pieces += self._is_worth_it()
+        self._spent += spent
         if self._is_on is not None:
-            self._cost[int(self._is_on[0])] = cost
-        self._n_pieces += 1
+            self._cost[int(self._is_on[0])] = spent / n_steps
+
+    def _is_worth_it(self) -> bool:
+        return self._spent >= _PIECE_S or self._cost[0] >= _LONG_STEP_S
 
 
 def _all_threads() -> int:
     config: Any = numba.config
     return int(config.NUMBA_NUM_THREADS)
-
-
-def _lay_out(network: Network, plan: Plan, workers: int) -> _Layout:
-    n_runs, n = plan.n_runs, network.n_osc
-    if network.coupling is None and not plan.is_observing:
-        d = network.field.shape[1]
-        width = min(max(_LEAST_BLOCK, _BLOCK_NUMBERS // d), n)
-        n_blocks = -(-n // width)
-        block = np.tile(np.arange(n_blocks), n_runs)
-        run_of = np.repeat(np.arange(n_runs), n_blocks)
-        params = network.params(plan.dtype, block=width)
-        tasks = np.stack([run_of, block * width, block], axis=1)
-        return _Layout(params, 1, width, tasks, False)
-    is_matrix = isinstance(network.coupling, np.ndarray) and network.coupling.ndim == 2
-    if (
-        is_matrix
-        and isinstance(network.lag, float)
-        and n_runs >= _LEAST_RUNS
-        and n >= _LEAST_SIZE
-    ):
-        first = np.arange(0, n_runs, COPIES)
-        tasks = np.stack([first, np.zeros_like(first), np.zeros_like(first)], axis=1)
-        params = network.params(plan.dtype, n_copies=COPIES)
-        return _Layout(params, COPIES, n, tasks, False)
-    index = np.arange(n_runs)
-    params = network.params(plan.dtype)
-    tasks = np.stack([index, np.zeros_like(index), index % network.n_networks], axis=1)
-    coupling = params.coupling
-    is_threaded = n_runs == 1 and workers > 1
-    if is_threaded and coupling.weights.size >= _WORTH_THREADS:
-        if isinstance(coupling, Dense):
-            params = params._replace(
-                coupling=DenseThreaded(*coupling, np.ones(1, np.int64))
-            )
-            return _Layout(params, 1, n, tasks, True)
-        if isinstance(coupling, Sparse):
-            params = params._replace(
-                coupling=SparseThreaded(*coupling, np.ones(1, np.int64))
-            )
-            return _Layout(params, 1, n, tasks, True)
-    return _Layout(params, 1, n, tasks, False)
-
-
-def _states(layout: _Layout, start: FloatArray, plan: Plan) -> FloatArray:
-    """Return the state of every task, oscillators innermost."""
-    n_runs, n, d = start.shape
-    n_tasks, copies, width = len(layout.tasks), layout.n_copies, layout.width
-    runs = layout.tasks[:, 0, None] + np.arange(copies)
-    oscillators = layout.tasks[:, 1, None] + np.arange(width)
-    picked = start[
-        np.minimum(runs, n_runs - 1)[:, :, None],
-        np.minimum(oscillators, n - 1)[:, None, :],
-    ]
-    inner = np.moveaxis(picked, -1, 1)
-    return np.ascontiguousarray(inner, plan.dtype).reshape(n_tasks, d * copies * width)
-
-
-def _deviation(layout: _Layout, plan: Plan, n: int) -> FloatArray:
-    if not plan.diffusion.size:
-        return np.zeros((1, 0))
-    n_blocks = -(-n // layout.width)
-    filled = np.zeros(n_blocks * layout.width)
-    filled[:n] = np.sqrt(2.0 * plan.diffusion * plan.dt)
-    return filled.reshape(n_blocks, layout.width)
-
-
-def _by_trajectory(layout: _Layout, status: IntArray, n_runs: int) -> IntArray:
-    """Return the first failure of every trajectory."""
-    out = np.full((n_runs, 2), -1)
-    for task, copy in np.argwhere(status[:, :, 0] >= 0):
-        trajectory = layout.tasks[task, 0] + copy
-        step, oscillator = status[task, copy]
-        if trajectory < n_runs and not 0 <= out[trajectory, 0] <= step:
-            out[trajectory] = step, oscillator
-    return out
 
 
 def _order(start: FloatArray, geometry: str) -> FloatArray:

@@ -1,7 +1,8 @@
 """Stepping a network through time."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -12,7 +13,9 @@ from oscsim.errors import IntegrationError, SpecError
 from oscsim.network.spec import Network
 from oscsim.solve.adaptive import run_adaptive
 from oscsim.solve.plan import (
+    ADAPTIVE,
     METHOD_NAMES,
+    OBSERVABLES,
     Plan,
     check_counts,
     check_memory,
@@ -26,7 +29,8 @@ from oscsim.solve.run import Outcome, run
 from oscsim.solve.trajectory import Trajectory
 from oscsim.typing import FloatArray
 
-Method = Literal["rk4", "heun", "euler-maruyama", "adaptive", "map"]
+Method = Literal["rk4", "heun", "euler-maruyama", "adaptive", "rk45", "map"]
+Observable = Literal["order_parameter", "effective_frequency"]
 
 
 def simulate(
@@ -38,7 +42,7 @@ def simulate(
     diffusion: FloatArray | float | None = None,
     start: FloatArray | None = None,
     save_every: int | None = None,
-    observe: Literal["order_parameter"] | None = None,
+    observe: Observable | Sequence[Observable] | None = None,
     n_trajectories: int = 1,
     seed: int = 0,
     dtype: DTypeLike = np.float64,
@@ -63,12 +67,12 @@ def simulate(
     t1 : float
         End time (s), a whole number of steps to within 1e-9 of itself.
     dt : float, optional
-        Step (s); with the adaptive method only the unit of ``save_every``.
-    method : {"rk4", "heun", "euler-maruyama", "adaptive", "map"}
+        Step (s); with an adaptive method only the unit of ``save_every``.
+    method : {"rk4", "heun", "euler-maruyama", "adaptive", "rk45", "map"}
         Classical Runge-Kutta, stochastic Heun, Euler-Maruyama, the adaptive
-        eighth-order method of Dormand and Prince, or the discrete map
-        y <- back to the manifold(y + dt f(y)), whose step may be of any size.
-        Noise needs Heun or Euler-Maruyama.
+        methods of Dormand and Prince of eighth and of fifth order, or the
+        discrete map y <- back to the manifold(y + dt f(y)), whose step may be of
+        any size. Noise needs Heun or Euler-Maruyama.
     diffusion : FloatArray or float, shape (n_osc,), optional
         D (rad^2/s); 0 gives the deterministic equation. The network's own
         without this.
@@ -79,9 +83,11 @@ def simulate(
     save_every : int, optional
         Steps between saved states. The start and the end are always saved, and
         nothing else without this.
-    observe : {"order_parameter"}, optional
-        Keep the order parameter at these steps instead of the states: only the
-        start and the end are then kept in ``y``.
+    observe : {"order_parameter", "effective_frequency"}, optional
+        What to measure instead of keeping the states, or several: the order
+        parameter at these steps, the mean dtheta/dt of every phase over the run
+        (torus only). Only the start and the end are then kept in ``y``; a run
+        that starts at the end of another leaves that one's transient out.
     n_trajectories : int
         Runs that differ in noise, and in start if none is given; for a batch of
         networks, of each: trajectory k belongs to network k mod b.
@@ -90,7 +96,7 @@ def simulate(
     dtype : numpy dtype
         float64 or float32, of the arithmetic and the states.
     rtol, atol : float
-        Error per step allowed to the adaptive method.
+        Error per step allowed to an adaptive method.
     n_threads : int, optional
         Threads, as many as processors by default. The result does not depend on
         it, bit for bit.
@@ -109,13 +115,15 @@ def simulate(
     ------
     SpecError
         If an argument is out of range, shapes do not fit, the start is not
-        finite or not on the sphere, a deterministic method meets noise, the step
+        finite or not on the sphere, a deterministic method meets noise, a
+        frequency is asked of unit vectors, the step
         is unstable for the coupling (sum |K| dt above 2.78 for Runge-Kutta, 2
         for the others), or the memory would not suffice.
     IntegrationError
-        If a state stops being finite, or a step is so long that it turns a
-        phase by more than half a turn relative to free rotation, or leaves the
-        sphere beyond [1/2, 2] of its radius.
+        If a state stops being finite, or a step is so long that its drift turns
+        a phase by more than half a turn relative to free rotation, or leaves the
+        sphere beyond [1/2, 2] of its radius. It names the first trajectory that
+        failed and counts the others.
 
     Warns
     -----
@@ -125,13 +133,16 @@ def simulate(
     Notes
     -----
     Strong order of both stochastic methods: 1 on the torus, 1/2 on the sphere,
-    where the noise does not commute. On the sphere every step ends by dividing
-    by the length, which keeps |z| = 1 to rounding and the order of the method.
+    where the noise does not commute. Weak order on both: 1 of Euler-Maruyama, 2
+    of Heun. On the sphere a random step follows a great circle, with a variance
+    that makes free diffusion right to second order in dt (for d = 2 exactly), and
+    every step ends by dividing by the length, which keeps |z| = 1 to rounding
+    and the order of the method.
     Cost per step is O(edges d), O(n d) all-to-all, plus O(n d^2) with rotation
     matrices. Sixteen and more trajectories of one dense network of 32 and more
-    oscillators are advanced by matrix products, 32 trajectories at a time: the
-    bits of a trajectory are then those of any such run, and equal those of a
-    run with fewer trajectories to rounding only.
+    oscillators are advanced by matrix products, 32 trajectories at a time (64 from
+    512 oscillators on): the bits of a trajectory are then those of any such run,
+    and equal those of a run with fewer trajectories to rounding only.
 
     References
     ----------
@@ -140,11 +151,14 @@ def simulate(
     .. [2] Hairer, Lubich & Wanner (2006), Geometric Numerical Integration,
        section IV.4 (projection keeps the order).
     """
-    _check_choices(method, on_failure, observe, dtype)
+    _check_choices(method, on_failure, dtype)
     check_counts(
         n_trajectories=n_trajectories, save_every=save_every, n_threads=n_threads
     )
+    observed = _observed(observe, network, method)
     n_steps, step = _steps(t1, dt, method, save_every)
+    if observed and "order_parameter" not in observed:
+        save_every = n_steps
     plan = Plan(
         method=method,
         dt=step,
@@ -154,17 +168,15 @@ def simulate(
         seed=seed,
         dtype=np.dtype(dtype),
         n_runs=n_trajectories * network.n_networks,
-        is_observing=observe is not None,
+        is_observing="order_parameter" in observed,
     )
     noise_words(seed, 1)
     check_stability(network, method, step)
     check_memory(_bytes(network, plan))
     first = starts(network, start, plan.n_runs, seed)
-    if method == "adaptive":
+    if method in ADAPTIVE:
         if not (0.0 < rtol < 1.0 and 0.0 < atol < math.inf):
             raise SpecError(f"rtol and atol must be positive, got {rtol} and {atol}")
-        if observe is not None:
-            raise SpecError("observe needs a method with a fixed step, got 'adaptive'")
         outcome = run_adaptive(
             network, plan, first, plan.rows * step, (rtol, atol), progress
         )
@@ -176,20 +188,49 @@ def simulate(
         is_complete = outcome.n_done == n_steps
     if on_failure == "raise":
         _raise_failure(outcome, step)
-    return _result(network, plan, outcome, done, is_complete)
+    run_ = _result(network, plan, outcome, done, is_complete)
+    if "effective_frequency" not in observed:
+        return run_
+    return replace(run_, frequency=_frequency(run_))
 
 
-def _check_choices(method: str, on_failure: str, observe: Any, dtype: Any) -> None:
+def _check_choices(method: str, on_failure: str, dtype: Any) -> None:
     if method not in METHOD_NAMES:
         raise SpecError(
             f"method must be one of {', '.join(METHOD_NAMES)}, got {method!r}"
         )
     if on_failure not in ("raise", "return"):
         raise SpecError(f"on_failure must be 'raise' or 'return', got {on_failure!r}")
-    if observe not in (None, "order_parameter"):
-        raise SpecError(f"observe must be 'order_parameter' or None, got {observe!r}")
     if np.dtype(dtype) not in (np.float64, np.float32):
         raise SpecError(f"dtype must be float64 or float32, got {np.dtype(dtype)}")
+
+
+def _observed(observe: Any, network: Network, method: str) -> tuple[str, ...]:
+    """Return what is to be observed, checked."""
+    if observe is None:
+        return ()
+    names = tuple(observe) if isinstance(observe, list | tuple) else (observe,)
+    for name in names:
+        if name not in OBSERVABLES:
+            raise SpecError(
+                f"observe must be of {', '.join(OBSERVABLES)}, or None, got {name!r}"
+            )
+    if method in ADAPTIVE:
+        raise SpecError(f"observe needs a method with a fixed step, got {method!r}")
+    if "effective_frequency" in names and network.geometry == "sphere":
+        raise SpecError(
+            "effective_frequency needs phases: unit vectors have none, use "
+            "Network.kuramoto or Network.driven(..., geometry='torus')"
+        )
+    return names
+
+
+def _frequency(run_: Trajectory) -> FloatArray:
+    """Return the mean rate over the run; NaN where its end was not reached."""
+    if not run_.is_complete:
+        return np.full((len(run_.y), run_.y.shape[2]), np.nan)
+    moved = run_.y[:, -1].astype(np.float64) - run_.y[:, 0]
+    return np.asarray(moved / run_.t[-1])
 
 
 def _steps(
@@ -197,7 +238,7 @@ def _steps(
 ) -> tuple[int, float]:
     if dt is not None:
         return number_of_steps(t1, dt), float(dt)
-    if method != "adaptive":
+    if method not in ADAPTIVE:
         raise SpecError(f"method {method!r} needs dt, the step in seconds")
     if save_every is not None:
         raise SpecError("save_every counts steps: give dt as well")
@@ -220,7 +261,9 @@ def _raise_failure(outcome: Outcome, dt: float) -> None:
     failed = np.flatnonzero(outcome.status[:, 0] >= 0)
     if failed.size:
         step, oscillator = (int(k) for k in outcome.status[failed[0]])
-        raise IntegrationError(step, step * dt, oscillator)
+        raise IntegrationError(
+            step, step * dt, oscillator, int(failed[0]), int(failed.size) - 1
+        )
 
 
 def _result(

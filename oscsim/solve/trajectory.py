@@ -30,7 +30,7 @@ class Trajectory:
     seed : int
         Seed of starts and noise.
     dt : float
-        Step (s); NaN for the adaptive method without saved times.
+        Step (s); NaN for an adaptive method without saved times.
     method : str
         Integration method.
     version : str
@@ -44,6 +44,9 @@ class Trajectory:
         Times (s) of ``r_observed``; empty unless asked for.
     r_observed : FloatArray, shape (n_trajectories, n_observed)
         Order parameter of every trajectory.
+    frequency : FloatArray, shape (n_trajectories, n_osc)
+        Mean dtheta/dt (rad/s) over the run, NaN where its end was not reached;
+        empty unless asked for.
     """
 
     t: FloatArray
@@ -57,6 +60,7 @@ class Trajectory:
     is_complete: bool = True
     t_observed: FloatArray = field(default_factory=_nothing)
     r_observed: FloatArray = field(default_factory=_nothing)
+    frequency: FloatArray = field(default_factory=_nothing)
 
     def to_xarray(self) -> "xarray.Dataset":
         """Return the states as a labelled data set.
@@ -65,8 +69,9 @@ class Trajectory:
         -------
         xarray.Dataset
             Variable ``theta`` or ``z`` over (trajectory, time, oscillator
-            [, component]), ``status`` over trajectory, ``r`` over (trajectory,
-            time_observed) if there is one; the rest as attributes.
+            [, component]), ``status`` over trajectory, if observed ``r`` over
+            (trajectory, time_observed) and ``frequency`` over (trajectory,
+            oscillator); the rest as attributes.
         """
         import xarray  # noqa: PLC0415 - slow to import and rarely needed
 
@@ -91,4 +96,7 @@ class Trajectory:
         if self.t_observed.size:
             data["r"] = (("trajectory", "time_observed"), self.r_observed)
             data.coords["time_observed"] = self.t_observed
+        if self.frequency.size:
+            axes = ("trajectory", "oscillator")
+            data["frequency"] = (axes, self.frequency, {"units": "rad/s"})
         return data

@@ -6,11 +6,16 @@ import numpy as np
 
 from oscsim._jit import kernel
 from oscsim.errors import SpecError
+from oscsim.physics.explog import log_lanes
+from oscsim.physics.threads import over_rows
 from oscsim.solve.philox import LANES, normal_lanes, uniform_lanes, unit_circle_lanes
 from oscsim.solve.stream import Stream, counter_index, stream_words
-from oscsim.typing import FloatArray, IntArray
+from oscsim.typing import BoolArray, FloatArray, IntArray
 
-MAX_DIMENSION = 2 * (LANES - 1)
+# From here on the draw is the mean to rounding, and kappa^2 is not infinite.
+_SHARPEST = 1e150
+# Time per component on one core, for the choice of threads.
+DRAW_S = 6e-9
 
 
 def von_mises_fisher(
@@ -36,7 +41,7 @@ def von_mises_fisher(
     index : IntArray, shape (n_items,)
         Global numbers of the items.
     mean : FloatArray, shape (n_items, d)
-        Unit vectors, 2 <= d <= 126.
+        Unit vectors, d >= 2.
     kappa : FloatArray, shape (n_items,), or float
         Concentration >= 0; infinite gives the mean itself.
 
@@ -55,10 +60,9 @@ def von_mises_fisher(
     .. [1] Wood (1994), Commun. Statist. Simul. 23, 157, algorithm VM*.
     """
     mean = np.ascontiguousarray(mean, dtype=np.float64)
-    if mean.ndim != 2 or not 2 <= mean.shape[1] <= MAX_DIMENSION:
+    if mean.ndim != 2 or mean.shape[1] < 2:
         raise SpecError(
-            f"mean must have shape (n_items, d) with 2 <= d <= {MAX_DIMENSION}, "
-            f"got {mean.shape}"
+            f"mean must have shape (n_items, d) with d >= 2, got {mean.shape}"
         )
     n, d = mean.shape
     blocks = 1 if d == 2 else (d + 1) // 2 + 1
@@ -73,96 +77,177 @@ def von_mises_fisher(
     if bad.size:
         raise SpecError(f"kappa must be >= 0, got {kappa[bad[0]]} for item {bad[0]}")
     out = np.empty_like(mean)
-    _von_mises_fisher(words, first, mean, kappa, out)
+    ones = np.ones(n)
+
+    def turn(start: int, stop: int) -> int:
+        rows = slice(start, stop)
+        return turn_rows(
+            words, first[rows], mean[rows], ones[rows], kappa[rows], out[rows]
+        )
+
+    over_rows(turn, n, draw_seconds(n, d))
     return out
 
 
+def draw_seconds(n: int, d: int) -> float:
+    """Return the rough time of n draws on one thread (s), for the choice of threads."""
+    return n * (8e-9 + 3.3e-9 * d)
+
+
 @kernel
-def _von_mises_fisher(
+def turn_rows(
     words: IntArray,
     index: IntArray,
-    mean: FloatArray,
+    axis: FloatArray,
+    length: FloatArray,
     kappa: FloatArray,
     out: FloatArray,
-) -> None:
-    """Attempt all items that are left, as many at a time as fit in the lanes."""
-    n, d = mean.shape
-    pairs = 1 if d == 2 else (d + 1) // 2
-    blocks = 1 if d == 2 else pairs + 1
-    group = LANES // blocks
-    steps = np.zeros(LANES, dtype=np.uint64)
-    counters = np.zeros(LANES, dtype=np.uint64)
-    u, v, a, b = np.empty(LANES), np.empty(LANES), np.empty(LANES), np.empty(LANES)
-    scratch = np.empty(LANES)
-    x = np.empty(2 * pairs)
-    left = np.arange(n)
-    n_left, attempt = n, 0
-    while n_left > 0:
-        steps[:] = attempt
-        n_kept = 0
-        for start in range(0, n_left, group):
-            n_used = min(group, n_left - start)
-            for k in range(n_used):
-                base = index[left[start + k]] * np.uint64(blocks)
-                for block in range(blocks):
-                    counters[k * blocks + block] = base + np.uint64(block)
-            uniform_lanes(words, steps, counters, u, v)
-            if d == 2:
-                unit_circle_lanes(v, a, b)
-            else:
-                normal_lanes(u, v, a, b, scratch)
-            for k in range(n_used):
-                i = left[start + k]
-                for pair in range(pairs):
-                    x[2 * pair] = a[k * blocks + pair]
-                    x[2 * pair + 1] = b[k * blocks + pair]
-                test = math.log(u[k * blocks + blocks - 1])
-                if not _place(x, test, mean[i], kappa[i], out[i]):
-                    left[n_kept] = i
-                    n_kept += 1
-        n_left, attempt = n_kept, attempt + 1
+) -> int:
+    """Draw about the mean axis/length of every row; return -1.
 
-
-@kernel
-def _place(
-    x: FloatArray, log_u: float, mean: FloatArray, kappa: float, out: FloatArray
-) -> bool:
-    """Accept or refuse one attempt; write the draw into ``out`` if accepted.
-
-    ``x`` is isotropic: its first component gives Z, the others the direction of
-    the tangent, which a Householder reflection carries to the mean.
+    All rows that are left are attempted, 64 at a time, until none is. Every
+    number of an attempt is computed for all lanes; what is in those beyond the
+    rows left is not used.
     """
-    d = mean.shape[0]
-    if kappa == math.inf:
-        out[:] = mean
-        return True
-    rest = 0.0
-    for k in range(1, d):
-        rest += x[k] * x[k]
-    length = math.sqrt(x[0] * x[0] + rest)
-    if not rest > 0.0:
-        return False
-    # 1 + x_1 and 1 - x_1 of the unit vector, each without cancellation.
-    larger = (length + abs(x[0])) / length
-    smaller = rest / (length * (length + abs(x[0])))
-    z = 0.5 * (larger if x[0] > 0.0 else smaller)
-    z_complement = 0.5 * (smaller if x[0] > 0.0 else larger)
+    n, d = axis.shape
+    pairs = (d + 1) // 2
+    # Rows a few numbers longer than a power of two do not share cache sets.
+    x = np.ones((2 * pairs, LANES + 8))
+    lanes = np.ones((9, LANES))
+    addresses = np.zeros((3, LANES), np.uint64)
+    is_kept = np.zeros(LANES, np.bool_)
+    left = np.empty(n, np.int64)
+    n_left, attempt = 0, 0
+    for i in range(n):
+        left[n_left] = i
+        n_left += kappa[i] < math.inf
+        if not kappa[i] < math.inf:
+            for k in range(d):
+                out[i, k] = axis[i, k] / length[i]
+    while n_left > 0:
+        addresses[0, :] = attempt
+        n_refused = 0
+        for start in range(0, n_left, LANES):
+            these = left[start : min(start + LANES, n_left)]
+            for lane in range(these.shape[0]):
+                addresses[1, lane] = index[these[lane]]
+                lanes[0, lane] = min(kappa[these[lane]], _SHARPEST)
+                lanes[8, lane] = length[these[lane]]
+            _isotropic(words, addresses, d, x, lanes)
+            _accept(d, x, lanes, is_kept)
+            for lane in range(LANES):
+                lanes[8, lane] = 1.0 / lanes[8, lane]
+            if d == 2:
+                _place_on_circle(these, x, lanes, axis, out)
+            else:
+                _place_on_sphere(these, x, lanes, is_kept, axis, out)
+            for lane in range(these.shape[0]):
+                left[n_refused] = these[lane]
+                n_refused += not is_kept[lane]
+        n_left, attempt = n_refused, attempt + 1
+    return -1
+
+
+@kernel(allocates=False)
+def _isotropic(
+    words: IntArray, addresses: IntArray, d: int, x: FloatArray, lanes: FloatArray
+) -> None:
+    """Write vectors without preferred direction into x and a uniform number."""
+    steps, item, counters = addresses[0], addresses[1], addresses[2]
+    u, v, scratch = lanes[1], lanes[2], lanes[3]
+    if d == 2:
+        uniform_lanes(words, steps, item, u, v)
+        unit_circle_lanes(v, x[0], x[1])
+        return
+    pairs = (d + 1) // 2
+    blocks = np.uint64(pairs + 1)
+    for block in range(pairs + 1):
+        for lane in range(LANES):
+            counters[lane] = item[lane] * blocks + np.uint64(block)
+        uniform_lanes(words, steps, counters, u, v)
+        if block < pairs:
+            normal_lanes(u, v, x[2 * block], x[2 * block + 1], scratch)
+
+
+@kernel(allocates=False)
+def _accept(d: int, x: FloatArray, lanes: FloatArray, is_kept: BoolArray) -> None:
+    """Decide on one attempt per lane; write 1 - W and the tangent's factor.
+
+    The first component of ``x`` gives Z, the others the direction of the tangent.
+    1 + x_1 and 1 - x_1 of the unit vector are formed without cancellation.
+    """
+    kappa, u, log_u, rest = lanes[0], lanes[1], lanes[2], lanes[3]
+    ratio, log_ratio = lanes[4], lanes[5]
+    fall, scale, scratch = lanes[6], lanes[7], lanes[3]
     m = d - 1.0
-    b = m / (2.0 * kappa + math.hypot(2.0 * kappa, m))
-    denominator = z_complement + b * z
-    fall = 2.0 * b * z / denominator
-    bound = kappa * (2.0 * b / (1.0 + b) - fall)
-    bound += m * math.log((1.0 + b) / (2.0 * denominator))
-    if log_u > bound:
-        return False
-    rise = 2.0 * z_complement / denominator
-    scale = math.sqrt(fall * rise / rest)
-    sign = 1.0 if mean[0] >= 0.0 else -1.0
-    dot = 0.0
-    for k in range(1, d):
-        dot += mean[k] * x[k]
-    dot *= scale / (1.0 + abs(mean[0]))
-    out[0] = (1.0 - fall) * mean[0] - sign * dot * (1.0 + abs(mean[0]))
-    for k in range(1, d):
-        out[k] = (1.0 - fall) * mean[k] + scale * x[k] - dot * mean[k]
-    return True
+    for lane in range(LANES):
+        rest[lane] = x[1, lane] * x[1, lane]
+    for k in range(2, d):
+        for lane in range(LANES):
+            rest[lane] += x[k, lane] * x[k, lane]
+    for lane in range(LANES):
+        first = abs(x[0, lane])
+        across = rest[lane] if rest[lane] > 0.0 else 1.0
+        is_kept[lane] = rest[lane] > 0.0
+        length = math.sqrt(first * first + across)
+        larger = 0.5 * (length + first) / length
+        smaller = 0.5 * across / (length * (length + first))
+        z = larger if x[0, lane] > 0.0 else smaller
+        z_complement = smaller if x[0, lane] > 0.0 else larger
+        double = 2.0 * kappa[lane]
+        b = m / (double + math.sqrt(double * double + m * m))
+        denominator = z_complement + b * z
+        fall[lane] = 2.0 * b * z / denominator
+        scale[lane] = math.sqrt(fall[lane] * 2.0 * z_complement / denominator / across)
+        ratio[lane] = (1.0 + b) / (2.0 * denominator)
+        log_u[lane] = double * b / (1.0 + b) - kappa[lane] * fall[lane]
+    bound = log_u
+    log_lanes(ratio, log_ratio, scratch)
+    for lane in range(LANES):
+        bound[lane] += m * log_ratio[lane]
+    log_lanes(u, log_ratio, scratch)
+    for lane in range(LANES):
+        is_kept[lane] &= log_ratio[lane] <= bound[lane]
+
+
+@kernel(allocates=False)
+def _place_on_circle(
+    these: IntArray, x: FloatArray, lanes: FloatArray, axis: FloatArray, out: FloatArray
+) -> None:
+    """Write what becomes the draw if it is accepted: the mean, turned."""
+    fall, scale, inverse = lanes[6], lanes[7], lanes[8]
+    for lane in range(these.shape[0]):
+        i = these[lane]
+        c = (1.0 - fall[lane]) * inverse[lane]
+        s = scale[lane] * x[1, lane] * inverse[lane]
+        s = s if axis[i, 0] >= 0.0 else -s
+        out[i, 0] = c * axis[i, 0] - s * axis[i, 1]
+        out[i, 1] = c * axis[i, 1] + s * axis[i, 0]
+
+
+@kernel(allocates=False)
+def _place_on_sphere(
+    these: IntArray,
+    x: FloatArray,
+    lanes: FloatArray,
+    is_kept: BoolArray,
+    axis: FloatArray,
+    out: FloatArray,
+) -> None:
+    """Write the accepted draws; a Householder reflection brings the tangent."""
+    fall, scale, inverse = lanes[6], lanes[7], lanes[8]
+    d = axis.shape[1]
+    for lane in range(these.shape[0]):
+        if not is_kept[lane]:
+            continue
+        centre, drawn, tangent = axis[these[lane]], out[these[lane]], x[:, lane]
+        first = centre[0] * inverse[lane]
+        reach, c = 1.0 + abs(first), 1.0 - fall[lane]
+        dot = 0.0
+        for k in range(1, d):
+            dot += centre[k] * tangent[k]
+        dot *= inverse[lane] * scale[lane] / reach
+        drawn[0] = c * first - (dot if first >= 0.0 else -dot) * reach
+        weight = (c - dot) * inverse[lane]
+        for k in range(1, d):
+            drawn[k] = weight * centre[k] + scale[lane] * tangent[k]

@@ -1,16 +1,34 @@
 """A device description: what the hardware does to a coupling and a state."""
 
 import math
-import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
-import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from oscsim.bundled import data_folder
 from oscsim.errors import DeviceError
+from oscsim.substrate.conflicts import conflicts
+from oscsim.substrate.device_file import (
+    first_problem,
+    presets,
+    read_toml,
+    split_provenance,
+)
+from oscsim.substrate.provenance import EnergyMap, Provenance
+
+__all__ = [
+    "CHARACTERISTICS",
+    "IMPERFECTIONS",
+    "RUNGS",
+    "Device",
+    "EnergyMap",
+    "Provenance",
+    "Rung",
+    "as_device",
+    "default_device",
+    "presets",
+]
 
 Spread = Annotated[float, Field(ge=0, le=10)]
 Rate = Annotated[float, Field(ge=0, le=1e18)]
@@ -18,40 +36,9 @@ PositiveRate = Annotated[float, Field(gt=0, le=1e18)]
 Seconds = Annotated[float, Field(ge=0, le=1e6)]
 Fraction = Annotated[float, Field(ge=0, le=1)]
 Bits = Annotated[int, Field(ge=1, le=24)]
-STIFF = 1e4
 Rung: TypeAlias = Literal["digital", "ideal", "finite", "noisy", "device"]
 
 RUNGS: tuple[Rung, ...] = ("digital", "ideal", "finite", "noisy", "device")
-
-
-class Provenance(BaseModel):
-    """Where one number of a device comes from.
-
-    ``confidence`` is ``primary`` (read in the source), ``secondary`` (read in
-    a text that quotes it), ``derived`` (arithmetic on such numbers),
-    ``memory`` (to be verified) or ``assumed`` (a choice).
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    unit: str
-    source: str
-    confidence: Literal["primary", "secondary", "derived", "memory", "assumed"]
-
-
-class EnergyMap(BaseModel):
-    """Which components price the substrate's actions.
-
-    ``prices[action]`` is a list of component ids meaning their product. The
-    oscillators' node (None for discrete parts) and the digital logic's node
-    are separate; nothing is extrapolated between nodes.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    oscillator_node_nm: Annotated[int, Field(gt=0)] | None = None
-    digital_node_nm: Annotated[int, Field(gt=0)]
-    prices: dict[str, list[str]]
 
 
 class Device(BaseModel):
@@ -158,60 +145,10 @@ class Device(BaseModel):
 
     @model_validator(mode="after")
     def _can_act(self) -> "Device":
-        for is_wrong, problem in self._conflicts():
+        for is_wrong, problem in conflicts(self):
             if is_wrong:
                 raise ValueError(problem)
         return self
-
-    def _conflicts(self) -> Iterator[tuple[bool, str]]:
-        model_units = self.time_unit == "model"
-        needs_scale = "needs a full scale: time_unit 's' and coupling_max"
-        yield (
-            not model_units and self.coupling_max is None,
-            "coupling_max (rad/s) is needed when time_unit is 's'",
-        )
-        yield (
-            model_units and self.coupling_max is not None,
-            "coupling_max has no meaning when time_unit is 'model'",
-        )
-        for name in ("weight_bits", "coupling_offset", "stuck_on"):
-            yield model_units and bool(getattr(self, name)), f"{name} {needs_scale}"
-        yield (
-            self.weight_bits is not None and not self.range_limit,
-            "range_limit = false cannot act with weight_bits: converters have an end",
-        )
-        yield (
-            self.frequency_mismatch > 0 and self.frequency_hz is None,
-            "frequency_mismatch is relative: it needs frequency_hz",
-        )
-        yield (
-            self.start == "previous" and math.isinf(self.settle_time),
-            (
-                "start = 'previous' cannot act when settle_time is inf: "
-                "a settled state does not depend on its start"
-            ),
-        )
-        yield (
-            self.start == "previous" and self.query_slots == "all",
-            (
-                "start = 'previous' needs query_slots = 1: an oscillator that serves "
-                "one query does not start where another one ended"
-            ),
-        )
-        yield (
-            1e6 < self.settle_time < math.inf,
-            f"settle_time must be at most 1e6, or inf, got {self.settle_time:g}",
-        )
-        detuning = self.detuning_sigma
-        yield (
-            self.diffusion > 0 and detuning > STIFF * (self.coupling_max or 1.0),
-            (
-                f"a detuning of {detuning:.3g} rad/s is more than {STIFF:g} times the "
-                "full-scale coupling: nothing would lock"
-            ),
-        )
-        stuck = self.stuck_off + self.stuck_on
-        yield stuck > 1, f"stuck_off + stuck_on = {stuck} is more than 1"
 
     @classmethod
     def load(cls, name: str | Path) -> "Device":
@@ -227,22 +164,7 @@ class Device(BaseModel):
         DeviceError
             If there is no such preset or file, or its content is wrong.
         """
-        path = Path(name)
-        if path.suffix != ".toml":
-            path = data_folder("devices") / f"{name}.toml"
-            if not path.is_file():
-                raise DeviceError(
-                    f"no device {str(name)!r}: one of {', '.join(presets())}, "
-                    "or a path ending in .toml"
-                )
-        try:
-            content = tomllib.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            raise DeviceError(f"device file {path} does not exist") from None
-        except tomllib.TOMLDecodeError as error:
-            raise DeviceError(f"device file {path} is not TOML: {error}") from None
-        except (OSError, ValueError) as error:
-            raise DeviceError(f"device file {path} cannot be read: {error}") from None
+        path, content = read_toml(name)
         content.setdefault("name", path.stem)
         return cls.parse(content, where=f"device file {path}")
 
@@ -258,25 +180,13 @@ class Device(BaseModel):
         DeviceError
             Naming the first key or value that is wrong.
         """
-        fields: dict[str, Any] = {}
-        provenance = content.get("provenance", {})
-        if not isinstance(provenance, Mapping):
-            raise DeviceError(
-                f"{where}: provenance must be a table of fields, got {provenance!r}"
-            )
-        provenance = dict(provenance)
-        for key, entry in content.items():
-            if key == "provenance":
-                continue
-            value = entry
-            if isinstance(entry, Mapping) and "value" in entry:
-                value = entry["value"]
-                provenance[key] = {k: v for k, v in entry.items() if k != "value"}
-            fields[key] = value.item() if isinstance(value, np.generic) else value
+        fields, provenance = split_provenance(content, where)
         try:
             return cls(**fields, provenance=provenance)
         except ValidationError as error:
-            raise DeviceError(f"{where}: {_first_problem(error)}") from None
+            raise DeviceError(
+                f"{where}: {first_problem(error, cls.model_fields)}"
+            ) from None
 
     def changed(self, **fields: Any) -> "Device":
         """Return the device with some fields replaced, checked again.
@@ -429,22 +339,3 @@ def as_device(device: Device | str | Path | None, d_osc: int | None) -> Device:
     if not isinstance(device, str | Path | None):
         raise DeviceError(f"device must be a Device, a name or a path, got {device!r}")
     return Device.load(default_device(d_osc) if device is None else device)
-
-
-def presets() -> tuple[str, ...]:
-    """Return the names of the devices that ship with the package."""
-    return tuple(sorted(path.stem for path in data_folder("devices").glob("*.toml")))
-
-
-def _first_problem(error: ValidationError) -> str:
-    detail = error.errors()[0]
-    where = ".".join(str(part) for part in detail["loc"])
-    if detail["type"] == "extra_forbidden":
-        known = f"; known keys: {', '.join(Device.model_fields)}"
-        return f"unknown key {where!r}" + (known if len(detail["loc"]) == 1 else "")
-    message = detail["msg"].removeprefix("Value error, ")
-    if not where:
-        return message
-    value = detail["input"]
-    shown = "" if isinstance(value, Mapping) else f", got {value!r}"
-    return f"{where}: {message[0].lower()}{message[1:]}{shown}"

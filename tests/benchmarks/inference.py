@@ -15,8 +15,8 @@ from oscsim.substrate.device import Device
 from oscsim.substrate.mismatch import program
 from oscsim.substrate.settle import settle_on
 from oscsim.substrate.tally import SettleTally
+from tests.benchmarks.entries import Row, Scale
 from tests.benchmarks.measure import Contender, alternate
-from tests.benchmarks.workloads import Row, Scale
 
 
 def random_model(config: FixedQueryConfig) -> dict[str, np.ndarray]:

@@ -1,4 +1,4 @@
-"""Drivers of the other libraries; each takes a field written for any of them.
+"""Drivers of the other libraries, fixed step; fields are written for any of them.
 
 Every function returns a callable that solves the problem once and gives the
 final state as a numpy array. Libraries are imported inside: one that is missing
@@ -6,15 +6,12 @@ takes only its own rows with it.
 """
 
 import logging
-import math
-import tempfile
-from collections.abc import Callable, Iterable
-from contextlib import chdir
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.integrate import solve_ivp
 
+from tests.benchmarks.layouts import FieldInto
 from tests.benchmarks.problems import Field, Problem
 
 Make = Callable[..., Field]
@@ -67,6 +64,43 @@ def numpy_rk4(
     return run
 
 
+def numpy_in_place(
+    parts: Sequence[tuple[FieldInto, np.ndarray]],
+    dt: float,
+    n_steps: int,
+    retract: Callable[[np.ndarray], object] = keep,
+) -> Run:
+    """Classical Runge-Kutta without temporaries, one part after the other.
+
+    Parts are fields that write into an array, with their starts; those of one
+    problem lie along the last axis. Small enough, a part stays in cache.
+    """
+
+    def solve(drift: FieldInto, start: np.ndarray) -> np.ndarray:
+        x = start.copy()
+        k, stage, total = (np.empty_like(x) for _ in range(3))
+        for _ in range(n_steps):
+            drift(x, total)
+            np.multiply(total, 0.5 * dt, out=stage)
+            for reach, weight in ((0.5, 2.0), (1.0, 2.0), (0.0, 1.0)):
+                np.add(x, stage, out=stage)
+                drift(stage, k)
+                if reach:
+                    np.multiply(k, reach * dt, out=stage)
+                    np.multiply(k, weight, out=k)
+                np.add(total, k, out=total)
+            np.multiply(total, dt / 6.0, out=total)
+            np.add(x, total, out=x)
+            retract(x)
+        return x
+
+    def run() -> np.ndarray:
+        done = [solve(*part) for part in parts]
+        return done[0] if len(done) == 1 else np.concatenate(done, -1)
+
+    return run
+
+
 def torch_array(array: Any, dtype: str) -> Any:
     """Return a tensor; a SciPy matrix becomes a sparse one, integers stay."""
     import torch
@@ -80,7 +114,7 @@ def torch_array(array: Any, dtype: str) -> Any:
     return tensor.to(kind) if tensor.is_floating_point() else tensor.long()
 
 
-def _torch_field(make: Make, problem: Problem, dtype: str) -> tuple[Field, Any]:
+def torch_field(make: Make, problem: Problem, dtype: str) -> tuple[Field, Any]:
     import warnings
 
     import torch
@@ -101,7 +135,7 @@ def torch_rk4(
     """Classical Runge-Kutta on tensors in a Python loop, without gradients."""
     import torch
 
-    drift, start = _torch_field(make, problem, dtype)
+    drift, start = torch_field(make, problem, dtype)
 
     def run() -> np.ndarray:
         x = start
@@ -113,6 +147,28 @@ def torch_rk4(
     return run
 
 
+def torch_compiled_rk4(
+    make: Make, problem: Problem, retract: Retract = keep, dtype: str = "float64"
+) -> Callable[[int], Run]:
+    """One step by ``torch.compile``, which needs a C++ compiler; takes the steps."""
+    import torch
+
+    drift, start = torch_field(make, problem, dtype)
+    step = torch.compile(lambda x: retract(rk4_step(drift, x, problem.dt)))
+
+    def of(n_steps: int) -> Run:
+        def run() -> np.ndarray:
+            x = start
+            with torch.no_grad():
+                for _ in range(n_steps):
+                    x = step(x)
+            return x.numpy()
+
+        return run
+
+    return of
+
+
 def torchdiffeq_rk4(
     make: Make, problem: Problem, n_steps: int, dtype: str = "float64"
 ) -> Run:
@@ -120,7 +176,7 @@ def torchdiffeq_rk4(
     import torch
     from torchdiffeq import odeint
 
-    drift, start = _torch_field(make, problem, dtype)
+    drift, start = torch_field(make, problem, dtype)
     times = torch.tensor([0.0, n_steps * problem.dt], dtype=start.dtype)
     options = {"step_size": problem.dt}
 
@@ -134,7 +190,7 @@ def torchdiffeq_rk4(
     return run
 
 
-def _jax() -> tuple[Any, Any]:
+def jax_and_numpy() -> tuple[Any, Any]:
     import jax
     import jax.numpy as jnp
 
@@ -142,8 +198,8 @@ def _jax() -> tuple[Any, Any]:
     return jax, jnp
 
 
-def _jax_field(make: Make, problem: Problem, dtype: str) -> tuple[Field, Any]:
-    _, jnp = _jax()
+def jax_field(make: Make, problem: Problem, dtype: str) -> tuple[Field, Any]:
+    _, jnp = jax_and_numpy()
     arrays = [
         jnp.asarray(a, dtype=dtype if np.issubdtype(a.dtype, np.floating) else None)
         for a in problem.arrays
@@ -159,8 +215,8 @@ def jax_rk4(
     dtype: str = "float64",
 ) -> Run:
     """Classical Runge-Kutta in one compiled ``fori_loop``."""
-    jax, _ = _jax()
-    drift, start = _jax_field(make, problem, dtype)
+    jax, _ = jax_and_numpy()
+    drift, start = jax_field(make, problem, dtype)
 
     def step(_: Any, x: Any) -> Any:
         return retract(rk4_step(drift, x, problem.dt)).astype(dtype)
@@ -172,14 +228,45 @@ def jax_rk4(
     return lambda: np.asarray(solve(start))
 
 
+def jax_blocks_rk4(
+    make: Make,
+    problem: Problem,
+    n_steps: int,
+    retract: Retract = keep,
+    n_blocks: int = 1,
+) -> Run:
+    """One compiled function that takes all steps of a block before the next.
+
+    For independent columns only: the last axis of arrays and start is cut.
+    """
+    jax, jnp = jax_and_numpy()
+
+    def cut(array: np.ndarray) -> Any:
+        return jnp.asarray(np.stack(np.split(array, n_blocks, -1)))
+
+    blocks = cut(problem.start), *map(cut, problem.arrays)
+
+    def one(block: Any) -> Any:
+        x, *arrays = block
+        drift = make(jnp, *arrays)
+
+        def step(_: Any, x: Any) -> Any:
+            return retract(rk4_step(drift, x, problem.dt))
+
+        return jax.lax.fori_loop(0, n_steps, step, x)
+
+    solve = jax.jit(lambda blocks: jax.lax.map(one, blocks))
+    return lambda: np.concatenate(np.asarray(solve(blocks)), -1)
+
+
 def diffrax_fixed(
     make: Make, problem: Problem, n_steps: int, dtype: str = "float64"
 ) -> Run:
     """Tsit5 with a constant step: six evaluations a step."""
     import diffrax
 
-    jax, _ = _jax()
-    drift, start = _jax_field(make, problem, dtype)
+    jax, _ = jax_and_numpy()
+    drift, start = jax_field(make, problem, dtype)
 
     @jax.jit
     def solve(x: Any) -> Any:
@@ -195,51 +282,6 @@ def diffrax_fixed(
         ).ys[-1]
 
     return lambda: np.asarray(solve(start))
-
-
-def diffrax_adaptive(make: Make, problem: Problem, t1: float) -> Callable[[float], Run]:
-    """Tsit5 with error control; the result takes the tolerance."""
-    import diffrax
-
-    jax, _ = _jax()
-    drift, start = _jax_field(make, problem, "float64")
-
-    @jax.jit
-    def solve(x: Any, tolerance: Any) -> Any:
-        control = diffrax.PIDController(rtol=tolerance, atol=tolerance)
-        return diffrax.diffeqsolve(
-            diffrax.ODETerm(lambda _t, y, _a: drift(y)),
-            diffrax.Tsit5(),
-            0.0,
-            t1,
-            None,
-            x,
-            stepsize_controller=control,
-            max_steps=100_000,
-        ).ys[-1]
-
-    return lambda tolerance: lambda: np.asarray(solve(start, tolerance))
-
-
-def scipy_adaptive(
-    make: Make, problem: Problem, t1: float, method: str
-) -> Callable[[float], Run]:
-    """``solve_ivp`` with a numpy field; the result takes the tolerance."""
-    drift = make(np, *problem.arrays)
-
-    def solve(tolerance: float) -> np.ndarray:
-        done = solve_ivp(
-            lambda _t, x: drift(x),
-            (0.0, t1),
-            problem.start,
-            method=method,
-            rtol=tolerance,
-            atol=tolerance,
-            t_eval=[t1],
-        )
-        return done.y[:, -1]
-
-    return lambda tolerance: lambda: solve(tolerance)
 
 
 def kuramoto_package(problem: Problem, n_steps: int) -> Run:
@@ -263,218 +305,6 @@ def kuramoto_package(problem: Problem, n_steps: int) -> Run:
             natfreqs=omega,
         )
         return model.run(adj_mat=adjacency, angles_vec=problem.start)[:, -1]
-
-    return run
-
-
-def jitcode_adaptive(
-    problem: Problem, t1: float
-) -> tuple[Callable[[float], Run], Callable[[], None]]:
-    """JiTCODE's DOP853 on compiled C; also returns what builds it."""
-    from jitcode import jitcode, y
-    from symengine import sin
-
-    weight, omega = problem.arrays
-    n = len(omega)
-
-    def equations() -> Iterable[Any]:
-        for i in range(n):
-            yield float(omega[i]) + sum(
-                float(weight[i, j]) * sin(y(j) - y(i)) for j in range(n) if j != i
-            )
-
-    ode = jitcode(equations, n=n, verbose=False)
-
-    def build() -> None:
-        # Its setuptools call looks for packages in the current folder.
-        with tempfile.TemporaryDirectory() as folder, chdir(folder):
-            ode.generate_f_C(simplify=False)
-            ode.compile_C()
-
-    def at(tolerance: float) -> Run:
-        def run() -> np.ndarray:
-            ode.set_integrator("dop853", rtol=tolerance, atol=tolerance)
-            ode.set_initial_value(problem.start, 0.0)
-            return np.asarray(ode.integrate(t1))
-
-        return run
-
-    return at, build
-
-
-NoisyRun = Callable[[float, float], np.ndarray]
-"""Takes the coupling and the diffusion, returns the final phases."""
-
-
-def numpy_noisy(make: Make, problem: Problem, n_steps: int) -> NoisyRun:
-    """Euler-Maruyama in a Python loop with numpy's own generator."""
-    rng = np.random.default_rng(7)
-
-    def run(coupling: float, diffusion: float) -> np.ndarray:
-        drift, dt = make(np, *problem.arrays, coupling), problem.dt
-        x, deviation = problem.start, math.sqrt(2 * diffusion * dt)
-        for _ in range(n_steps):
-            x = x + dt * drift(x) + deviation * rng.standard_normal(x.size)
-        return x
-
-    return run
-
-
-def jax_noisy(make: Make, problem: Problem, n_steps: int) -> NoisyRun:
-    """Euler-Maruyama in one compiled ``fori_loop``, threefry normals."""
-    jax, jnp = _jax()
-    arrays = [jnp.asarray(a) for a in problem.arrays]
-    start = jnp.asarray(problem.start)
-
-    @jax.jit
-    def solve(x: Any, coupling: Any, diffusion: Any) -> Any:
-        drift, dt = make(jnp, *arrays, coupling), problem.dt
-        deviation = jnp.sqrt(2 * diffusion * dt)
-
-        def step(_: Any, carried: Any) -> Any:
-            x, key = carried
-            key, now = jax.random.split(key)
-            noise = jax.random.normal(now, x.shape)
-            return x + dt * drift(x) + deviation * noise, key
-
-        return jax.lax.fori_loop(0, n_steps, step, (x, jax.random.key(7)))[0]
-
-    return lambda coupling, diffusion: np.asarray(solve(start, coupling, diffusion))
-
-
-def diffrax_noisy(
-    make: Make, problem: Problem, n_steps: int, *, tree: bool = False
-) -> NoisyRun:
-    """Diffrax's Euler; its fastest noise for fixed steps, or the default tree."""
-    import diffrax
-    import lineax
-
-    jax, jnp = _jax()
-    arrays = [jnp.asarray(a) for a in problem.arrays]
-    start = jnp.asarray(problem.start)
-    t1 = n_steps * problem.dt
-
-    @jax.jit
-    def solve(x: Any, coupling: Any, diffusion: Any) -> Any:
-        drift, key = make(jnp, *arrays, coupling), jax.random.key(7)
-        if tree:
-            noise: Any = diffrax.VirtualBrownianTree(
-                0.0, t1, problem.dt / 2, x.shape, key
-            )
-        else:
-            noise = diffrax.UnsafeBrownianPath(x.shape, key)
-        spread = lineax.DiagonalLinearOperator(
-            jnp.full(x.shape, jnp.sqrt(2 * diffusion))
-        )
-        terms = diffrax.MultiTerm(
-            diffrax.ODETerm(lambda _t, y, _a: drift(y)),
-            diffrax.ControlTerm(lambda _t, _y, _a: spread, noise),
-        )
-        adjoint = (
-            diffrax.RecursiveCheckpointAdjoint() if tree else diffrax.DirectAdjoint()
-        )
-        return diffrax.diffeqsolve(
-            terms,
-            diffrax.Euler(),
-            0.0,
-            t1,
-            problem.dt,
-            x,
-            stepsize_controller=diffrax.ConstantStepSize(),
-            adjoint=adjoint,
-            max_steps=n_steps + 2,
-        ).ys[-1]
-
-    return lambda coupling, diffusion: np.asarray(solve(start, coupling, diffusion))
-
-
-def torchsde_noisy(
-    make: Make, problem: Problem, n_steps: int, n_trajectories: int = 1
-) -> NoisyRun:
-    """torchsde's Euler on a batch of trajectories (diagonal noise)."""
-    import torch
-    import torchsde
-
-    arrays = [torch.tensor(a) for a in problem.arrays]
-    start = torch.tensor(problem.start)[None].repeat(n_trajectories, 1)
-    times = torch.tensor([0.0, n_steps * problem.dt], dtype=torch.float64)
-
-    def run(coupling: float, diffusion: float) -> np.ndarray:
-        drift = make(torch, *arrays, coupling)
-
-        class System(torch.nn.Module):
-            noise_type, sde_type = "diagonal", "ito"
-
-            def f(self, _t: Any, y: Any) -> Any:
-                return drift(y)
-
-            def g(self, _t: Any, y: Any) -> Any:
-                return torch.full_like(y, math.sqrt(2 * diffusion))
-
-        with torch.no_grad():
-            path = torchsde.sdeint(
-                System(), start, times, method="euler", dt=problem.dt
-            )
-        return path[-1].numpy()
-
-    return run
-
-
-def sdeint_noisy(make: Make, problem: Problem, n_steps: int) -> NoisyRun:
-    """``sdeint.itoEuler``, which wants the full noise matrix."""
-    import sdeint
-
-    times = np.arange(n_steps + 1) * problem.dt
-    identity = np.eye(problem.start.size)
-    generator = np.random.default_rng(7)
-
-    def run(coupling: float, diffusion: float) -> np.ndarray:
-        drift = make(np, *problem.arrays, coupling)
-        spread = math.sqrt(2 * diffusion) * identity
-        path = sdeint.itoEuler(
-            lambda y, _t: drift(y),
-            lambda _y, _t: spread,
-            problem.start,
-            times,
-            generator=generator,
-        )
-        return np.asarray(path[-1])
-
-    return run
-
-
-def brian2_noisy(problem: Problem, n_steps: int) -> NoisyRun:
-    """Brian 2: generated code for the phases, the mean in a network operation."""
-    import brian2
-
-    brian2.BrianLogger.suppress_hierarchy("brian2")
-    (omega,) = problem.arrays
-    brian2.defaultclock.dt = problem.dt * brian2.second
-    group = brian2.NeuronGroup(
-        omega.size,
-        """dx/dt = (w + pull)/second + sqrt(2*D/second)*xi : 1
-        pull = k*(cos(x)*mean_s - sin(x)*mean_c) : 1
-        w : 1
-        k : 1 (shared)
-        D : 1 (shared)
-        mean_s : 1 (shared)
-        mean_c : 1 (shared)""",
-        method="euler",
-    )
-    group.w = omega
-
-    @brian2.network_operation(when="start")
-    def mean() -> None:
-        x = group.x[:]
-        group.mean_s, group.mean_c = np.sin(x).mean(), np.cos(x).mean()
-
-    network = brian2.Network(group, mean)
-
-    def run(coupling: float, diffusion: float) -> np.ndarray:
-        group.x = problem.start
-        group.k, group.D = coupling, diffusion
-        network.run(n_steps * problem.dt * brian2.second)
-        return np.array(group.x[:])  # a view of the running state
 
     return run
 

@@ -145,27 +145,31 @@ def _in_process(group: str, quick: bool, repeats: int) -> list[dict[str, Any]]:
 
 
 def _one_group(group: str, quick: bool, repeats: int, out: Path) -> int:
-    from tests.benchmarks import workloads
+    from tests.benchmarks import batch_rows, dense_rows, driven_rows
+    from tests.benchmarks.entries import Row, Scale
+    from tests.benchmarks.growth_rows import growth
     from tests.benchmarks.inference import infer_rows
+    from tests.benchmarks.noisy_rows import w5_noise
+    from tests.benchmarks.sparse_rows import w2_sparse
     from tests.benchmarks.startup import memory_rows, startup_rows
 
-    makers: dict[str, Callable[[workloads.Scale], list[workloads.Row]]] = {
-        "W1": workloads.w1_dense,
-        "W1-adaptive": workloads.w1_adaptive,
-        "W1-jitcode": workloads.w1_jitcode,
-        "W2": workloads.w2_sparse,
-        "W3": workloads.w3_batch,
-        "W5": workloads.w5_noise,
-        "W6": workloads.w6_shared,
-        "growth": workloads.growth,
+    makers: dict[str, Callable[[Scale], list[Row]]] = {
+        "W1": dense_rows.w1_dense,
+        "W1-adaptive": dense_rows.w1_adaptive,
+        "W1-jitcode": dense_rows.w1_jitcode,
+        "W2": w2_sparse,
+        "W3": batch_rows.w3_batch,
+        "W5": w5_noise,
+        "W6": batch_rows.w6_shared,
+        "growth": growth,
         "inference": infer_rows,
         "startup": startup_rows,
         "memory": memory_rows,
     }
     for d in DIMENSIONS:
-        makers[f"W4-d{d}"] = partial(workloads.w4_driven, d=d)
-        makers[f"W4-settled-d{d}"] = partial(workloads.w4_settled, d=d)
-    rows = makers[group](workloads.Scale(quick, repeats))
+        makers[f"W4-d{d}"] = partial(driven_rows.w4_driven, d=d)
+        makers[f"W4-settled-d{d}"] = partial(driven_rows.w4_settled, d=d)
+    rows = makers[group](Scale(quick, repeats))
     out.write_text(json.dumps(rows), encoding="utf-8")
     return 0
 
@@ -204,37 +208,44 @@ def _show(group: str, rows: list[dict[str, Any]]) -> None:
 def _write(out: Path, machine: dict[str, Any], rows: list[dict[str, Any]]) -> None:
     from oscsim.files import write_whole
     from tests.benchmarks.figure import draw
-    from tests.benchmarks.targets import judge, rooflines
+    from tests.benchmarks.targets import compare, judge, rooflines
 
     targets = judge(rows)
     others = [r["load"]["others_processors"] or 0.0 for r in rows if r.get("load")]
     machine["others_processors_max"] = max(others, default=None)
     machine["disturbed"] = max(others, default=0.0) > BUSY
     report: dict[str, Any] = {"machine": machine, "targets": targets}
-    report |= {"rooflines": rooflines(rows), "rows": rows}
+    report |= {"comparisons": compare(rows), "rooflines": rooflines(rows)}
+    report["rows"] = rows
     out.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(report, indent=1, allow_nan=False) + "\n"
     write_whole(out, text.encode())
     write_whole(out.with_suffix(".png"), draw(report))
     if machine["quick"]:
         console.print("small sizes: what follows says nothing about speed")
+    _show_verdicts(report)
+    console.print(f"written: {out} and {out.with_suffix('.png').name}")
+
+
+def _show_verdicts(report: dict[str, Any]) -> None:
     table = Table(title="targets", title_justify="left")
     for heading in ("id", "measured", "by CPU time", "asked", "", "what"):
         table.add_column(heading)
-    for name, entry in targets.items():
-        measured = entry["measured"]
-        table.add_row(
-            name,
-            "not measured" if measured is None else f"{measured:.3g}",
-            "" if measured is None else f"{entry['measured_cpu']:.3g}",
-            f"{entry['sense']} {entry['target']:g}",
-            "" if measured is None else ("reached" if entry["reached"] else "MISSED"),
-            entry.get("missing", entry["what"]),
-        )
+    for name, entry in (report["targets"] | report["comparisons"]).items():
+        measured, what = entry["measured"], entry.get("missing", entry["what"])
+        numbers = ("not measured", "")
+        if measured is not None:
+            numbers = f"{measured:.3g}", f"{entry['measured_cpu']:.3g}"
+        asked, verdict = "nothing", ""
+        if "target" in entry:
+            asked = f"{entry['sense']} {entry['target']:g}"
+            if measured is not None:
+                verdict = "reached" if entry["reached"] else "MISSED"
+        table.add_row(name, *numbers, asked, verdict, what)
     console.print(table)
-    for name, text in report["rooflines"].items():
-        console.print(f"{name}: {text}", markup=False)
-    console.print(f"written: {out} and {out.with_suffix('.png').name}")
+    for name, entry in report["targets"].items():
+        if "reason" in entry:
+            console.print(f"{name} missed: {entry['reason']}", markup=False)
 
 
 if __name__ == "__main__":

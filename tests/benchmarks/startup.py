@@ -11,8 +11,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from tests.benchmarks.entries import Row, Scale
 from tests.benchmarks.measure import LoadWatch, version_of
-from tests.benchmarks.workloads import Row, Scale
 
 ROOT = Path(__file__).parents[2]
 
@@ -113,6 +113,7 @@ def startup_rows(scale: Scale) -> list[Row]:
             ("fill the cache", "oscsim", OURS, warm, 1),
             ("small run, cached", "oscsim", OURS, warm, times),
             ("--help", "oscsim", HELP, warm, times),
+            ("the interpreter alone", "python", "pass", None, times),
             ("SciPy, same run", "scipy", SCIPY, None, times),
             ("diffrax, same run", "diffrax", JAX, None, times),
             ("torchdiffeq, same run", "torchdiffeq", TORCH, None, times),

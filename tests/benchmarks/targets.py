@@ -1,42 +1,13 @@
 """From times to targets: ratios, shares of a ceiling, verdicts."""
 
-import math
-from collections.abc import Callable, Iterable, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-Row = dict[str, Any]
+from tests.benchmarks.floors import batch_flops, shared_flops
+from tests.benchmarks.reasons import REASONS
+from tests.benchmarks.times import NotMeasuredError, Row, Times, at_error
+
 Measure = Callable[["Times"], tuple[float, float]]
-
-
-class NotMeasuredError(Exception):
-    """A contender that a target needs is missing."""
-
-
-class Times:
-    """Look-up of the measured rows."""
-
-    def __init__(self, rows: Sequence[Row]) -> None:
-        self.rows = [row for row in rows if "missing" not in row]
-        self.gone = [row for row in rows if "missing" in row]
-
-    def all(self, row: str, family: str) -> list[Row]:
-        """Return the contenders of one family in one row."""
-        return [r for r in self.rows if (r["row"], r["family"]) == (row, family)]
-
-    def best(self, row: str, family: str, key: str = "wall_per_unit_s") -> float:
-        """Return the time per unit of the family's fastest contender."""
-        found = self.all(row, family)
-        if not found:
-            reasons = [
-                g["missing"]
-                for g in self.gone
-                if (g["row"], g["family"]) == (row, family)
-            ]
-            raise NotMeasuredError(
-                f"no {family} in {row}: {'; '.join(reasons) or 'not run'}"
-            )
-        return float(min(r[key] for r in found))
 
 
 class Target(NamedTuple):
@@ -107,41 +78,6 @@ def _size(t: Times, row: str) -> int:
     if not mine:
         raise NotMeasuredError(f"oscsim did not run in {row}")
     return int(mine[0]["size"])
-
-
-def batch_flops(row: Row) -> float:
-    """Multiplications and additions of four evaluations: 4 n^2 + 52 n each.
-
-    4 n^2 for the two products; 52 n for sine, cosine and the stage, counted as
-    in a polynomial of 40 operations.
-    """
-    n = row["size"]
-    return 4.0 * row["n_networks"] * (4 * n * n + 52 * n)
-
-
-def shared_flops(row: Row) -> float:
-    """The products of four evaluations, 4 n^2 per trajectory; nothing else."""
-    n = row["size"]
-    return 4.0 * 4 * n * n * row["n_trajectories"]
-
-
-def at_error(rows: Iterable[Row], error: float, key: str) -> float:
-    """Return the time to reach an error, log-log between measured tolerances.
-
-    The fastest of the fronts: a point counts only if no faster one is better.
-    """
-    points = sorted((r[key], r["error"]) for r in rows if r["error"])
-    front: list[tuple[float, float]] = []
-    for cost, found in points:
-        if not front or found < front[-1][1]:
-            front.append((cost, found))
-    if not front or front[-1][1] > error:
-        raise NotMeasuredError(f"no contender reached an error of {error:g}")
-    for (cost0, error0), (cost1, error1) in pairwise(front):
-        if error1 <= error <= error0:
-            part = math.log(error0 / error) / math.log(error0 / error1)
-            return cost0 * (cost1 / cost0) ** part
-    return front[0][0]
 
 
 def equal_error(peer: str, error: float = 1e-8) -> Measure:
@@ -241,8 +177,51 @@ TARGETS: dict[str, Target] = {
 }
 
 
+COMPARISONS: dict[str, tuple[str, Measure]] = {
+    "W1_adaptive_dopri8": (
+        "diffrax Dopri8 / ours, error 1e-8",
+        equal_error("diffrax Dopri8"),
+    ),
+    "W1_jax": ("jax / ours", ratio("W1", "jax")),
+    "W1_torch": ("torch / ours", ratio("W1", "torch")),
+    "W2_scipy32_f32": (
+        "scipy.sparse / ours, both float32",
+        ratio("W2", "scipy32", "oscsim32"),
+    ),
+    "W2_torch": ("torch / ours", ratio("W2", "torch")),
+    "W3_jax32_f32": ("jax / ours, both float32", ratio("W3", "jax32", "oscsim32")),
+    **{
+        f"W4_{peer}_d{d}": (f"{peer} / ours, d = {d}", ratio(f"W4 d={d}", peer))
+        for peer in ("torch", "diffrax")
+        for d in (2, 8, 32)
+    },
+    "W6_numpy": ("numpy / ours", ratio("W6", "numpy", "oscsim32")),
+    "W6_jax": ("jax / ours", ratio("W6", "jax", "oscsim32")),
+}
+"""What no target asks for and a reader should know: ratios without a demand."""
+
+
+def compare(rows: Sequence[Row]) -> dict[str, dict[str, Any]]:
+    """Return the comparisons as measured, None where they could not be."""
+    times = Times(rows)
+    told: dict[str, dict[str, Any]] = {}
+    for name, (what, measure) in COMPARISONS.items():
+        entry: dict[str, Any] = {"measured": None, "what": what}
+        try:
+            wall, cpu = measure(times)
+        except NotMeasuredError as reason:
+            entry["missing"] = str(reason)
+        else:
+            entry |= {"measured": wall, "measured_cpu": cpu}
+        told[name] = entry
+    return told
+
+
 def judge(rows: Sequence[Row]) -> dict[str, dict[str, Any]]:
-    """Return every target with what was measured, None where it could not be."""
+    """Return every target with what was measured, None where it could not be.
+
+    A target that was missed carries the reason, made of other rows of the run.
+    """
     times = Times(rows)
     judged: dict[str, dict[str, Any]] = {}
     for name, target in TARGETS.items():
@@ -260,76 +239,20 @@ def judge(rows: Sequence[Row]) -> dict[str, dict[str, Any]]:
             low_is_good = target.sense == "<="
             reached = wall <= target.value if low_is_good else wall >= target.value
             entry |= {"measured": wall, "measured_cpu": cpu, "reached": bool(reached)}
+            if not reached:
+                entry["reason"] = _explained(name, target, times)
         judged[name] = entry
     return judged
 
 
 def rooflines(rows: Sequence[Row]) -> dict[str, str]:
-    """Say for each row how near the machine's own limits ours comes."""
+    """Say for every target how near the machine's own limits ours comes."""
     times = Times(rows)
-    told: dict[str, str] = {}
-    for name, tell in (("W1", _tell_reads), ("W2", _tell_gathers)):
-        _put(told, name, lambda tell=tell: tell(times))
-    _put(told, "W3", lambda: _tell_flops(times, "W3", "oscsim", batch_flops))
-    for d in (2, 8, 32):
-        row = f"W4 d={d}"
-        _put(told, row, lambda row=row: _tell_flops(times, row, "oscsim", driven_flops))
-    _put(told, "W4 settled", lambda: _tell_settled(times))
-    _put(told, "W6", lambda: _tell_flops(times, "W6", "oscsim32", shared_flops))
-    return told
+    return {name: _explained(name, target, times) for name, target in TARGETS.items()}
 
 
-def _put(told: dict[str, str], name: str, tell: Callable[[], str]) -> None:
+def _explained(name: str, target: Target, times: Times) -> str:
     try:
-        told[name] = tell()
-    except NotMeasuredError:
-        return
-
-
-def driven_flops(row: Row) -> float:
-    """Operations of one step of driven vectors, 33 d each.
-
-    Four evaluations of 4 d (product, projection), three stages of 2 d, the
-    weighted sum 8 d, length and division 3 d.
-    """
-    d = row["dimension"]
-    return 33.0 * d * row["size"]
-
-
-def _tell_reads(t: Times) -> str:
-    share, _ = bandwidth(t)
-    n = _size(t, "W1")
-    rate = 4 * 8 * n * n / t.best("W1", "oscsim") / 1e9
-    return f"the matrix is read at {rate:.1f} GB/s, {share:.0%} of the fastest read"
-
-
-def _tell_gathers(t: Times) -> str:
-    edges = 4 * 8 * _size(t, "W2")
-    mine, floor = t.best("W2", "oscsim") / edges, t.best("W2", "ceiling")
-    return (
-        f"{mine * 1e9:.2f} ns per edge; the gather of sine and cosine alone "
-        f"{floor * 1e9:.2f} ns"
-    )
-
-
-def _tell_settled(t: Times) -> str:
-    parts = []
-    for d in (2, 8, 32):
-        row = f"W4 settled d={d}"
-        closed, draw = t.best(row, "closed"), t.best(row, "draw")
-        plain = t.best(row, "stepped") / closed
-        noisy = t.best(row, "stepped noise") / draw
-        drift = t.best(row, "stepped") / draw
-        parts.append(f"d = {d} {plain:.0f}, {drift:.0f} and {noisy:.0f}")
-    return (
-        "200 plain steps over the closed form, 200 plain and 200 noisy steps over "
-        "the exact draw: " + "; ".join(parts)
-    )
-
-
-def _tell_flops(t: Times, row: str, ours: str, per_step: Callable[[Row], float]) -> str:
-    ceiling = "sgemm" if ours.endswith("32") else "dgemm"
-    share, _ = flops(row, ours, ceiling, per_step)(t)
-    work = per_step(t.all(row, ours)[0])
-    rate = work / t.best(row, ours) / 1e9
-    return f"{rate:.1f} GF/s, {share:.0%} of {ceiling}"
+        return REASONS[name](times, target.value)
+    except NotMeasuredError as reason:
+        return f"not known: {reason}"

@@ -83,6 +83,19 @@ def test_networks_without_a_potential_are_refused(network, message):
         potential(network, np.zeros(6))
 
 
+@pytest.mark.parametrize(
+    ("network", "state", "message"),
+    [
+        (osc.Network.kuramoto(DENSE), np.zeros(3), r"shape \(..., 6\), got \(3,\)"),
+        (osc.Network.lohe(DENSE, d=3), np.zeros((6, 2)), r"6, 3\), got \(6, 2\)"),
+        (osc.Network.kuramoto(DENSE), np.zeros(6) * 1j, "state must hold real"),
+    ],
+)
+def test_states_of_another_network_are_refused(network, state, message):
+    with pytest.raises(SpecError, match=message):
+        potential(network, state)
+
+
 def test_a_batch_of_one_is_a_network():
     theta = RNG.uniform(-3, 3, 6)
     one = osc.Network.kuramoto(DENSE[None])

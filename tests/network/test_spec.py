@@ -5,6 +5,7 @@ from oscsim.errors import SpecError
 from oscsim.network.spec import Network
 from oscsim.physics.kuramoto import KuramotoParams
 from oscsim.physics.lohe import LoheParams
+from tests.helpers import antisymmetric
 
 pytestmark = pytest.mark.kernel
 
@@ -47,6 +48,17 @@ def test_the_caller_keeps_its_arrays():
     ("call", "message"),
     [
         (lambda: Network.driven(np.ones((2, 2)), None, "plane"), "'torus' or 'sphere'"),
+        (lambda: Network.driven(np.ones((2, 2)) * 1j), "field must hold real numbers"),
+        (lambda: Network.driven([["1", "2"]]), "field must hold real numbers"),
+        (lambda: Network.driven([[1, 2], [3]]), "the rows of field must be equally"),
+        (
+            lambda: Network.driven(np.ma.array(np.ones((2, 2)), mask=np.eye(2))),
+            "field has masked entries",
+        ),
+        (
+            lambda: Network.driven(np.ones((10**4, 10**3)), np.zeros((10**3, 10**3))),
+            "10000 oscillators with d = 1000 needs",
+        ),
         (lambda: Network.driven(np.ones(3)), r"shape \(n, d\).*got \(3,\)"),
         (lambda: Network.driven(np.ones((0, 3))), "n >= 1 and d >= 2"),
         (lambda: Network.driven(np.ones((2, 1))), "n >= 1 and d >= 2"),
@@ -71,3 +83,13 @@ def test_the_caller_keeps_its_arrays():
 def test_refusals(call, message):
     with pytest.raises(SpecError, match=message):
         call()
+
+
+def test_a_rotation_in_other_axes_may_be_off_by_rounding():
+    rng = np.random.default_rng(0)
+    omega, q = antisymmetric(0, 5, 4), np.linalg.qr(rng.standard_normal((4, 4)))[0]
+    turned = q @ omega @ q.T
+    found = Network.driven(np.ones((5, 4)), turned).omega
+    np.testing.assert_allclose(found, turned, atol=1e-15)
+    assert np.array_equal(found, -found.swapaxes(1, 2))
+    assert np.array_equal(Network.driven(np.ones((5, 4)), omega).omega, omega)

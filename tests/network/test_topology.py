@@ -1,5 +1,7 @@
 """Topologies: every row hears whom it should, and bad graphs are named."""
 
+import tracemalloc
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -7,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
+from oscsim import memory
 from oscsim.errors import SpecError
-from oscsim.network import topology
 from oscsim.network.topology import (
     all_to_all,
     lattice,
@@ -103,6 +105,11 @@ def test_seeds_make_and_repeat_graphs():
         (lambda: ring(6.0), "n must be a whole number >= 2, got 6.0"),
         (lambda: ring(True), "got True"),
         (lambda: lattice(()), "at least one side"),
+        (lambda: lattice(8), r"e.g. \(8, 8\), got 8"),
+        (lambda: lattice("88"), "got '88'"),
+        (lambda: lattice((1,) * 65), "at most 64, got 65"),
+        (lambda: small_world(10, 2, rewire="a"), "rewire must .* got 'a'"),
+        (lambda: small_world(10, 2, seed=True), "got True"),
         (lambda: lattice((3, 0)), "a side of the lattice must be .* got 0"),
         (lambda: all_to_all(0), "n must be a whole number >= 1, got 0"),
         (lambda: all_to_all(10**7), "use the topology 'all-to-all'"),
@@ -122,8 +129,67 @@ def test_bad_numbers_are_refused(call, message):
 
 
 def test_memory_is_estimated_before_it_is_taken(monkeypatch):
-    sizes = {"SC_PAGE_SIZE": 1, "SC_PHYS_PAGES": 12 * 90}
-    monkeypatch.setattr(topology.os, "sysconf", sizes.__getitem__)
+    monkeypatch.setattr(memory, "free_memory", lambda: 24.0 * 90)
     assert all_to_all(10).nnz == 90
-    with pytest.raises(SpecError, match="11 oscillators have 110 weights"):
+    with pytest.raises(SpecError, match=r"between 11 oscillators needs 2\.64e-06 GB"):
         all_to_all(11)
+
+
+@pytest.mark.parametrize(
+    ("make", "arguments"),
+    [
+        (ring, (4000, 3)),
+        (lattice, ((20, 10, 20),)),
+        (all_to_all, (300,)),
+        (small_world, (2000, 2)),
+        (random_regular, (2000, 3)),
+        (random_regular, (200, 190)),
+        (scale_free, (2000, 3)),
+    ],
+)
+def test_the_estimate_is_what_building_takes(make, arguments, monkeypatch):
+    make(*arguments)  # imports
+    tracemalloc.start()
+    make(*arguments)
+    taken = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    monkeypatch.setattr(memory, "free_memory", lambda: 0.7 * taken)
+    with pytest.raises(SpecError, match="GB are free"):
+        make(*arguments)
+    monkeypatch.setattr(memory, "free_memory", lambda: 3.0 * taken)
+    make(*arguments)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: ring(10**14),
+        lambda: ring(10**5000),
+        lambda: lattice((10**7, 10**7)),
+        lambda: lattice((2**32, 2**32)),
+        lambda: small_world(10**12, 1),
+        lambda: random_regular(10**12, 2),
+        lambda: random_regular(10**6, 10**6 - 2),
+        lambda: scale_free(10**12, 1),
+    ],
+)
+def test_graphs_that_no_machine_holds_are_refused_at_once(call):
+    with pytest.raises(SpecError, match=r"GB of memory and .* GB are free"):
+        call()
+
+
+@pytest.mark.parametrize(("n", "degree"), [(60, 57), (60, 59), (61, 40), (12, 6)])
+def test_dense_regular_graphs_are_complements(n, degree):
+    weights = random_regular(n, degree, seed=3)
+    assert is_plain(weights)
+    np.testing.assert_array_equal(np.diff(weights.indptr), degree)
+    np.testing.assert_array_equal(weights.toarray(), weights.toarray().T)
+    if degree < n - 1:
+        again = random_regular(n, degree, seed=4)
+        assert (weights != again).nnz > 0
+
+
+def test_numpy_integers_are_seeds_and_numbers():
+    one = small_world(np.int32(9), np.uint8(2), rewire=0.5, seed=np.int64(3))
+    assert (one != small_world(9, 2, rewire=0.5, seed=3)).nnz == 0
+    assert random_regular(np.int64(8), np.int64(3), seed=np.uint32(1)).nnz == 24

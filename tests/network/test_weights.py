@@ -91,8 +91,14 @@ def graph_with(value, kind=nx.Graph):
         (csr_array(np.eye(2) * 1j), "must hold real numbers, got type complex128"),
         (np.array([["a", "b"], ["c", "d"]]), "must hold real numbers, got type <U1"),
         (np.array([[0, None], [1, 0]]), "must hold real numbers, got type object"),
-        (np.array([[0, 1], [np.nan, 0]]), r"must be finite, got nan at \(1, 0\)"),
-        (csr_array([[0, np.inf], [0, 0]]), "must be finite, got inf"),
+        (np.array([[0, 1], [np.nan, 0]]), r"must be finite, got nan at index \(1, 0\)"),
+        (
+            csr_array([[0, 0], [np.inf, 0]]),
+            r"finite, got inf at index \(1, 0\)",
+        ),
+        ([[0, 1], [1]], "the rows of topology must be equally long"),
+        (graph_with(10**400), "finite number, got a whole number of 1329 bits"),
+        (coo_array((10**14, 10**14)), "topology of shape .* GB are free"),
     ],
 )
 def test_bad_topologies_are_refused_by_name(bad, message):

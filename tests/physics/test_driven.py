@@ -25,7 +25,7 @@ def test_angle_of_the_text():
 
 @pytest.mark.parametrize("d", DIMENSIONS)
 def test_settle_against_the_ode(d):
-    h, z0 = np.random.default_rng(d).standard_normal((6, d)), random_units(d, 6, d)
+    h, z0 = np.random.default_rng(d).standard_normal((6, d)), random_units(1, 6, d)
     z = settle(h, z0, 0.8)
     zero = np.zeros((d, d))
     expected = [naive.driven_ode(h[i], zero, z0[i], 0.8) for i in range(6)]
@@ -72,6 +72,40 @@ def test_nine_decades_and_beyond():
             settle(h, z0, 1 / size), settle([1.0, 0, 0], z0, 1.0), atol=1e-15
         )
     np.testing.assert_allclose(settle([1e6, 0, 0], z0, 1e6), [1, 0, 0])
+
+
+# As above, for the scalars of kernels without the JIT.
+@np.errstate(over="ignore", under="ignore", invalid="ignore")
+@pytest.mark.parametrize("d", [2, 3, 8])
+def test_odd_drives_among_plain_ones(d):
+    """Rows outside the range of the formula for blocks are settled one by one."""
+    n = 150
+    h, z0 = np.random.default_rng(d).standard_normal((n, d)), random_units(1, n, d)
+    h[3], h[70] = 0, 1e-310
+    h[64] *= 1e180
+    h[149] *= 1e-180
+    z0[5], z0[148] = -unit(h[5]), -unit(h[148])
+    t = np.ones(n)
+    t[64], t[149], t[66] = 1e-180, 1e180, np.inf
+    z = settle(h, z0, t)
+    plain = np.setdiff1d(np.arange(n), [3, 70, 5, 148, 64, 149, 66])
+    alone = [naive.settled(h[i], z0[i], t[i]) for i in plain]
+    np.testing.assert_allclose(z[plain], alone, atol=1e-12)
+    for kept in (3, 70, 5, 148):
+        np.testing.assert_array_equal(z[kept], z0[kept])
+    for i, factor in ((64, 1e-180), (149, 1e180)):
+        near = naive.settled(h[i] * factor, z0[i], t[i] / factor)
+        np.testing.assert_allclose(z[i], near, atol=1e-12)
+    np.testing.assert_allclose(z[66], unit(h[66]), atol=1e-15)
+
+
+@pytest.mark.parametrize("d", [2, 3])
+@pytest.mark.parametrize("row", [0, 63, 64, 131])
+def test_the_refused_row_is_named(d, row):
+    h, z0 = np.ones((132, d)), random_units(d, 132, d)
+    h[row, -1] = np.nan
+    with pytest.raises(SpecError, match=rf"oscillator {row} \(flat index\).*t = 1\.0"):
+        settle(h, z0, 1.0)
 
 
 def test_start_near_the_antipode_keeps_its_direction():
@@ -133,7 +167,7 @@ def test_detuned_angles_of_the_text(start, angle):
 def test_detuned_against_expm(d, scale):
     rng = np.random.default_rng(d)
     h, t = scale * rng.standard_normal((8, d)), rng.uniform(0, 2, 8)
-    z0, omega = random_units(d, 8, d), antisymmetric(d, 8, d, 2.0)
+    z0, omega = random_units(1, 8, d), antisymmetric(d, 8, d, 2.0)
     z = settle_detuned(h, omega, z0, t)
     expected = [naive.driven_expm(h[i], omega[i], z0[i], t[i]) for i in range(8)]
     np.testing.assert_allclose(z, expected, atol=2e-12)
@@ -232,6 +266,7 @@ def test_settling_time():
         (lambda: settling_time(1.0, 0.1, -1.0), "h_norm is outside its interval"),
     ],
 )
+@np.errstate(invalid="ignore")
 def test_refusals(call, message):
     with pytest.raises(SpecError, match=message):
         call()

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import oscsim as osc
 from oscsim.errors import SpecError
 from oscsim.physics.locking import (
     effective_frequencies,
@@ -28,7 +29,7 @@ def turning(*rates):
 
 
 def on_circle(run):
-    return path(np.stack([np.cos(run.y), np.sin(run.y)], axis=-1), "sphere")
+    return path(np.stack([np.cos(run.y), np.sin(run.y)], axis=-1), "sphere", run.t)
 
 
 # Effective frequencies
@@ -65,11 +66,82 @@ def test_adler_beat_frequency():
 def test_effective_frequencies_refuse():
     with pytest.raises(SpecError, match=r"1 saved times from 10\.0 s on, needed 2"):
         effective_frequencies(turning(1.0), after=10.0)
-    with pytest.raises(SpecError, match="0 saved times from nan s on"):
+    with pytest.raises(SpecError, match="after must be finite, got nan"):
         effective_frequencies(turning(1.0), after=np.nan)
     sphere = path(np.zeros((1, 201, 2, 3)), "sphere")
     with pytest.raises(SpecError, match="unit vectors of 2 components, got 3"):
         effective_frequencies(sphere)
+
+
+@pytest.mark.parametrize(
+    "measure",
+    [effective_frequencies, pairwise_coherence, lambda path: settling_times(path, 0.1)],
+)
+def test_an_array_is_no_path(measure):
+    with pytest.raises(SpecError, match=r"must be the result of a simulation, .* nd"):
+        measure(np.zeros((1, 5, 3)))
+    with pytest.raises(SpecError, match="got Network"):
+        measure(osc.Network.driven(np.ones((2, 2))))
+
+
+def slipping(t, w=1.05):
+    """theta' = w - sin theta in closed form, unwrapped: long rests, fast slips."""
+    beat = np.sqrt(w**2 - 1)
+    half = beat * t / 2
+    theta = 2 * np.arctan((1 + beat * np.tan(half)) / w)
+    return theta + 2 * np.pi * np.round((half - theta / 2) / np.pi)
+
+
+def test_a_slip_between_rests_needs_short_steps():
+    """Saved five times a turn on average, and wrong by the turns of some slips."""
+    beat = np.sqrt(1.05**2 - 1)
+    period = 2 * np.pi / beat
+    coarse = np.linspace(0, 20 * period, 20 * 5 + 4)
+    fine = np.linspace(0, 20 * period, 20 * 60 + 1)
+    assert np.abs(np.diff(slipping(fine))).max() < 0.9 * np.pi
+    found = effective_frequencies(
+        on_circle(path(slipping(fine)[None, :, None], t=fine))
+    )
+    assert found[0, 0] == pytest.approx(beat)
+    assert np.abs(np.diff(slipping(coarse))).max() > np.pi
+    with pytest.warns(RuntimeWarning, match="nearly half a turn"):
+        found = effective_frequencies(
+            on_circle(path(slipping(coarse)[None, :, None], t=coarse))
+        )
+    assert found[0, 0] < 0.5 * beat
+
+
+def test_unit_vectors_that_turn_by_nearly_half_are_doubted():
+    t = np.arange(4.0)
+    for rate, is_doubted in ((0.85 * np.pi, False), (0.95 * np.pi, True)):
+        run = path((rate * t)[None, :, None], t=t)
+        assert effective_frequencies(run)[0, 0] == pytest.approx(rate)
+        if is_doubted:
+            with pytest.warns(RuntimeWarning, match="save more often"):
+                effective_frequencies(on_circle(run))
+        else:
+            assert effective_frequencies(on_circle(run))[0, 0] == pytest.approx(rate)
+
+
+def test_wrapped_phases_are_doubted_and_slow_ones_are_not():
+    run = turning(1.0, -0.7)
+    run.y = np.angle(np.exp(1j * run.y))
+    with pytest.warns(RuntimeWarning, match="if they are wrapped, unwrap them"):
+        effective_frequencies(run)
+    run = path(np.linspace(-3, 3, 201)[None, :, None])
+    assert effective_frequencies(run)[0, 0] == pytest.approx(0.6)
+    ends = path(np.array([[[-3.0], [1.0]]]), t=np.array([0.0, 4.0]))
+    assert effective_frequencies(ends)[0, 0] == pytest.approx(1.0)
+
+
+def test_a_failed_trajectory_has_no_frequency():
+    run = turning(1.0, 2.0)
+    run.y = np.concatenate([run.y, run.y])
+    run.y[1, 100:] = np.nan
+    for one in (run, on_circle(run)):
+        found = effective_frequencies(one)
+        np.testing.assert_allclose(found[0], [1, 2])
+        assert np.isnan(found[1]).all()
 
 
 # Clusters
@@ -116,6 +188,16 @@ def test_a_dense_spectrum_is_not_one_cluster():
     assert np.bincount(locked_clusters(rates, 1e-7))[1] == 1
 
 
+def test_clusters_of_a_run_in_one_call():
+    theta = np.multiply.outer(TIMES, [1.0, 1.0, 1.0, -2.0])
+    theta[TIMES < 2, 0] *= 3.0
+    run = path(theta[None])
+    assert locked_clusters(run, 0.1, after=2.0).tolist() == [[0, 0, 0, 1]]
+    assert locked_clusters(turning(1.0, 2.0), 0.1).tolist() == [[0, 1]]
+    with pytest.raises(SpecError, match="needed 2"):
+        locked_clusters(run, 0.1, after=10.0)
+
+
 def test_clusters_keep_the_shape():
     assert locked_clusters(np.zeros((2, 3, 4)), 0.1).shape == (2, 3, 4)
 
@@ -123,11 +205,13 @@ def test_clusters_keep_the_shape():
 @pytest.mark.parametrize(
     ("rates", "tolerance", "message"),
     [
-        ([1.0, np.nan], 0.1, "frequencies must be finite"),
+        ([1.0, np.nan], 0.1, "frequencies must be finite, got nan at index 1"),
+        ([1j], 0.1, "frequencies must hold real numbers"),
+        ([1.0], "wide", "tolerance must hold real numbers, got 'wide'"),
         ([], 0.1, "n >= 1"),
         (1.0, 0.1, "n >= 1"),
         ([1.0], -0.1, "tolerance must be finite and >= 0, got -0.1"),
-        ([1.0], np.nan, "got nan"),
+        ([1.0], np.nan, "tolerance must be finite, got nan"),
     ],
 )
 def test_clusters_refuse(rates, tolerance, message):
@@ -162,6 +246,35 @@ def test_coherence_on_the_sphere_is_the_mean_cosine():
     cosines = np.einsum("tic,tjc->ij", z[0, 3:], z[0, 3:]) / 7
     np.testing.assert_allclose(found, cosines, atol=1e-14)
     assert np.all(np.abs(found) <= 1)
+
+
+def test_the_same_pair_coheres_alike_as_phases_and_as_vectors():
+    rng = np.random.default_rng(2)
+    common = rng.standard_normal(TIMES.size).cumsum()
+    run = path(np.stack([common, common + 2.0, 0.3 * common], axis=-1)[None])
+    found = pairwise_coherence(run)
+    np.testing.assert_allclose(pairwise_coherence(on_circle(run)), found, atol=1e-14)
+    assert found[0, 0, 1] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("w", [1.05, 1.5, 4.0])
+def test_a_beating_pair_is_as_coherent_as_its_rests_are_long(w):
+    beat = np.sqrt(w**2 - 1)
+    t = np.linspace(0.0, 50 * 2 * np.pi / beat, 100_001)
+    pair = np.stack([np.zeros_like(t), slipping(t, w)], axis=-1)
+    found = pairwise_coherence(path(pair[None], t=t))[0, 0, 1]
+    assert found == pytest.approx(w - beat, abs=1e-3)
+    assert found > 10 / np.sqrt(t.size), "not what unrelated samples give"
+
+
+def test_coherence_of_more_components_tells_alignment_not_locking():
+    """Two vectors that turn together at a constant right angle."""
+    turn = np.stack([np.cos(TIMES), np.sin(TIMES), 0 * TIMES], axis=-1)
+    side = np.stack([-np.sin(TIMES), np.cos(TIMES), 0 * TIMES], axis=-1)
+    three = path(np.stack([turn, side, -turn], axis=1)[None], "sphere")
+    found = pairwise_coherence(three)[0]
+    assert found[0, 1] == pytest.approx(0.0, abs=1e-15)
+    assert found[0, 2] == pytest.approx(-1.0)
 
 
 def test_coherence_refuses_an_empty_span():
@@ -216,6 +329,9 @@ def test_a_failed_path_never_settles():
         (0.0, None, r"within must be an angle in \(0, pi\) rad, got 0.0"),
         (np.nan, None, "got nan"),
         (3.2, None, "got 3.2"),
+        ("0.1", None, "within must hold real numbers, got '0.1'"),
+        (0.1, [1j], "target must hold real numbers"),
+        (0.1, [np.nan], "target must be finite"),
         (0.1, np.zeros(2), r"target must have shape \(1,\), got \(2,\)"),
     ],
 )

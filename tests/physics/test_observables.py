@@ -141,17 +141,52 @@ def test_uniform_weights_give_the_global_order_parameter_of_the_others():
     np.testing.assert_allclose(local, others)
 
 
+def test_a_number_means_all_to_all_in_local_order_too():
+    theta = phases(2, 4, 6)
+    exact = local_order_parameter(theta, np.ones((6, 6)))
+    np.testing.assert_allclose(local_order_parameter(theta, -0.3), exact, atol=1e-14)
+    assert np.isnan(local_order_parameter(theta, 0.0)).all()
+    assert np.isnan(local_order_parameter(np.zeros(1), 2.0)).all()
+    with pytest.raises(SpecError, match="weights must be finite, got nan"):
+        local_order_parameter(theta, float("nan"))
+
+
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
         (np.ones((2, 2)), r"weights must have shape \(3, 3\), got \(2, 2\)"),
         (np.full((3, 3), np.nan), "weights must be finite"),
-        (csr_array(np.diag([1.0, np.inf, 0])), "weights must be finite"),
+        (csr_array(np.diag([1.0, np.inf, 0])), r"finite, got inf at index \(1, 1\)"),
+        (np.ones((3, 3)) * 1j, "weights must hold real numbers, got type complex128"),
+        (csr_array(np.eye(3) * 1j), "weights must hold real numbers"),
+        ([[0, 1, 2], [1, 0]], "the rows of weights must be equally long"),
     ],
 )
 def test_local_order_parameter_refuses(weights, message):
     with pytest.raises(SpecError, match=message):
         local_order_parameter(np.zeros(3), weights)
+
+
+def test_large_weights_do_not_overflow():
+    theta, weights = phases(3, 5), np.abs(symmetric(3, 5))
+    huge = weights * (1e308 / weights.max())
+    expected = local_order_parameter(theta, weights)
+    np.testing.assert_allclose(local_order_parameter(theta, huge), expected)
+    np.testing.assert_allclose(local_order_parameter(theta, csr_array(huge)), expected)
+
+
+@pytest.mark.parametrize(
+    ("state", "message"),
+    [
+        (["a"], "state must hold real numbers, got type <U1"),
+        (np.zeros(3) * 1j, "got type complex128"),
+        (np.ma.array(np.zeros(3), mask=[0, 1, 0]), "state has masked entries"),
+        ([[0, 1], [1]], "the rows of state must be equally long"),
+    ],
+)
+def test_states_are_real_numbers(state, message):
+    with pytest.raises(SpecError, match=message):
+        order_parameter(state)
 
 
 # Potential
@@ -219,8 +254,16 @@ def test_a_number_means_all_to_all():
         ({"anchor_weights": np.zeros((3, 2))}, "go together, got one of them"),
         (
             {"anchors": np.zeros(2), "anchor_weights": np.zeros((2, 3))},
-            r"their weights \(3, a\), got \(2,\) and \(2, 3\)",
+            r"anchor_weights must have shape \(3, 2\), .* got \(2, 3\)",
         ),
+        (
+            {"anchors": np.zeros((2, 3)), "anchor_weights": np.zeros((3, 2))},
+            r"anchors must have shape \(a,\) or \(a, 2\), got \(2, 3\)",
+        ),
+        ({"shil": np.ones(2)}, r"shil must be a number or have shape \(3,\), got"),
+        ({"shil": 1.0, "shil_phase": np.ones(2)}, "shil_phase must be a number"),
+        ({"weights": 1j}, "weights must hold real numbers, got 1j"),
+        ({"state": ["a", "b", "c"]}, "state must hold real numbers, got type <U1"),
         (
             {"state": np.eye(3), "geometry": "sphere", "shil": 1.0},
             "acts on phases, got unit vectors",

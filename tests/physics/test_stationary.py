@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 from scipy.integrate import quad, solve_ivp
-from scipy.special import ive
+from scipy.special import gamma, ive
 
 from oscsim.errors import SpecError
 from oscsim.physics.driven import (
@@ -86,6 +86,68 @@ def test_drift_is_detuning_less_mean_pull(dw, drive, noise):
     assert drift == pytest.approx(dw - drive * moment.imag, abs=1e-11)
 
 
+# dw, L, D, drift and moment from the continued fraction of I_{1-ia} / I_{-ia} in 60
+# to 700 digits, drift = dw - L Im(moment); from a drift that neither locks nor slips
+# to one slip in 10^290 s, on the edge of locking and far beyond it
+REFERENCES = [
+    (1e5, 1, 1, 99999.999995, 5.0e-11, 4.999999999625e-6),
+    (
+        *(3.2e8, 3.1e8, 1),
+        *(79372539.331939646, 2.4603174603170924e-8, 0.77621761505825921),
+    ),
+    (2, 1, 1e-6, 1.7320508075690136, 1.6666666666650462e-7, 0.26794919243098639),
+    (1e-8, 1, 1, 6.2386036043206923e-9, 0.44638996589653448, 3.761396395679308e-9),
+    (1, 1, 1e-6, 0.0079544127794086235, 0.004592282360642162, 0.99204558722059138),
+    (1.0001, 1, 1e-6, 0.014762833158912769, 0.0020607347779865875, 0.98533716684108722),
+    (0.9999, 1, 1e-6, 0.0017806818933213827, 0.011062252781437973, 0.99811931810667863),
+    (0.99, 1, 1e-4, 8.9004472505040056e-10, 0.13843054381103227, 0.98999999910995527),
+    (0.5, 1, 0.01, 1.558672533922013e-30, 0.85930586477933425, 0.5),
+    (0.5, 1, 0.002, 1.6716466336465048e-149, 0.86469000569056147, 0.5),
+    (1e-3, 1e3, 3, 6.1812723567770857e-290, 0.99849887160857869, 1.0e-6),
+    (1, 1, 1e-8, 0.0017137262833034826, 9.8941833098316192e-4, 0.99828627371669652),
+    (-30, 20, 7, -23.322035918575262, 0.10449964488281555, -0.33389820407123692),
+]
+
+
+@pytest.mark.parametrize(("dw", "drive", "noise", "drift", "x", "y"), REFERENCES)
+def test_adler_laws_keep_their_digits(dw, drive, noise, drift, x, y):
+    assert adler_drift(dw, drive, noise) == pytest.approx(drift, rel=1e-12, abs=0)
+    moment = adler_moment(dw, drive, noise)
+    assert moment.real == pytest.approx(x, rel=3e-14, abs=0)
+    assert moment.imag == pytest.approx(y, rel=3e-15, abs=0)
+    if abs(drift) > 1e-3 * abs(dw):
+        assert adler_drift(dw, drive, noise) == pytest.approx(drift, rel=3e-15, abs=0)
+
+
+@pytest.mark.parametrize("ratio", [0.0, 1e-300, 1e-9, 1.0, 1e5, 1e12, 1e300])
+def test_without_drive_the_drift_is_the_detuning(ratio):
+    assert adler_drift(ratio, 0.0, 1.0) == pytest.approx(ratio, rel=1e-14, abs=0)
+    assert adler_moment(ratio, 0.0, 1.0) == 0
+    weak = adler_moment(ratio, 1e-9, 1.0)
+    exact = 0.5e-9 * ratio / (1 + ratio * ratio) if ratio < 1e9 else 0.5e-9 / ratio
+    assert weak.imag == pytest.approx(exact, rel=1e-12, abs=1e-300)
+
+
+@pytest.mark.parametrize("kappa", [1e6, 1e8, 1e10, 1e15])
+def test_at_the_edge_noise_unlocks_by_its_cube_root(kappa):
+    """dw = L: drift -> 3^(5/6) pi^(1/2) / Gamma(1/6) (L^2 D)^(1/3), from the cubic."""
+    edge = adler_drift(1.0, 1.0, 1 / kappa)
+    scale = 3 ** (5 / 6) * np.pi**0.5 / gamma(1 / 6)
+    assert edge == pytest.approx(scale * kappa ** (-1 / 3), rel=2 * kappa ** (-2 / 3))
+    assert adler_moment(1.0, 1.0, 1 / kappa).imag == pytest.approx(
+        1.0 - edge, rel=1e-14
+    )
+
+
+def test_noise_too_small_for_a_ratio_is_none():
+    assert adler_drift(-2.0, 1.0, 1e-320) == -(3**0.5)
+    assert adler_drift(0.5, 1.0, 1e-320) == 0
+    assert adler_drift(1e300, 1e299, 1e-9) == pytest.approx(0.99**0.5 * 1e300)
+    assert adler_moment(0.5, 1.0, 1e-320) == pytest.approx(complex(0.75**0.5, 0.5))
+    assert adler_moment(2.0, 1.0, 1e-320) == pytest.approx(1j / (2 + 3**0.5))
+    assert adler_moment(2.0, 0.0, 1e-320) == 0
+
+
 def test_moment_without_detuning_is_von_mises():
     assert adler_moment(0, 3, 0.5) == pytest.approx(alignment(2, 6.0), abs=1e-14)
 
@@ -124,10 +186,16 @@ def test_lock_angle_is_the_settled_error():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: alignment(1, 1.0), "d must be at least 2, got 1"),
+        (lambda: alignment(1, 1.0), "d must be a whole number >= 2, got 1"),
         (lambda: alignment(2, -1.0), "kappa must be >= 0, got -1.0"),
         (lambda: alignment(2, np.nan), "kappa must be >= 0, got nan"),
-        (lambda: adler_moment(0.1, -1.0, 1.0), "drive >= 0, got 0.1 and -1.0"),
+        (lambda: adler_moment(0.1, -1.0, 1.0), "drive must be >= 0, got -1.0"),
+        (lambda: adler_drift(0.1, np.nan, 1.0), "drive must be finite, got nan"),
+        (lambda: adler_drift("a", 1.0, 1.0), "detuning must hold real numbers"),
+        (lambda: adler_drift(1.0, 1.0, 1j), "diffusion must hold real numbers"),
+        (lambda: alignment(2.5, 1.0), "d must be a whole number >= 2, got 2.5"),
+        (lambda: alignment(2, 1j), "kappa must hold real numbers, got 1j"),
+        (lambda: beat_frequency(1j, 1.0), "detuning must hold real numbers"),
         (lambda: adler_drift(np.inf, 1.0, 1.0), "must be finite"),
         (lambda: adler_moment(0.1, 1.0, 0.0), "diffusion must be positive"),
         (lambda: lock_angle(2.0, 1.0), "outside the lock range"),

@@ -57,6 +57,28 @@ def test_what_cannot_be_drawn_is_refused(thing, kind, message):
         osc.plot(thing, kind)
 
 
+@pytest.mark.parametrize(
+    ("kind", "options", "message"),
+    [
+        ("locking", {}, "figure 'locking' needs omega"),
+        ("locking", {"omega": [np.nan, 1]}, "omega must be finite, got nan at index 0"),
+        ("raster", {"color": "red"}, "'raster' takes trajectory, .* got 'color'"),
+        ("order", {"trajectory": 0}, "'order' takes expected, got 'trajectory'"),
+        (["raster"], {}, r"raster, order, locking, sphere, got \['raster'\]"),
+    ],
+)
+def test_options_are_those_of_the_figure(kind, options, message):
+    with pytest.raises(SpecError, match=message):
+        osc.plot(turning([1.0, 2.0]), kind, **options)
+
+
+def test_options_of_other_results(run):
+    with pytest.raises(SpecError, match="figure 'drive' takes no options, got 'omega'"):
+        osc.plot(run, "drive", omega=1)
+    with pytest.raises(SpecError, match="figure 'agreement' needs x_label"):
+        osc.plot(Agreement("a", [], [], [], []))
+
+
 def test_agreement_draws_points_on_a_curve():
     x = np.array([1.0, 2.0])
     one = Agreement("case", x, x**2, np.linspace(0, 3, 7), np.zeros(7), 0.1 * x)

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from oscsim.errors import SpecError
+from oscsim.network.spec import Network
+from oscsim.physics.locking import locked_clusters
 from oscsim.physics.observables import order_parameter
 from oscsim.report import trajectory_figures
 from oscsim.report.figures import (
@@ -14,6 +16,8 @@ from oscsim.report.figures import (
     phase_raster_figure,
     sphere_figure,
 )
+from oscsim.solve.frequencies import natural_frequencies
+from oscsim.solve.simulate import simulate
 from oscsim.solve.trajectory import Trajectory
 from tests.helpers import random_units
 
@@ -53,16 +57,41 @@ def drawn(figure):
 
 
 def test_the_raster_shows_every_phase_relative_to_the_mean():
-    run = turning([5.5, 4.5, 5.3])
+    run = turning([5.5, 5.4, 5.3])
     ax = drawn(phase_raster_figure(run, trajectory=1))
     shown = np.exp(1j * ax.collections[0].get_array())
-    turned = np.exp(1j * (run.y[1] - 5.1 * run.t[:, None])).T
-    np.testing.assert_allclose(shown / turned, (shown / turned)[0, 0], atol=1e-12)
-    assert abs(np.angle(shown[:, -1].mean())) < 1e-12
+    mean = np.exp(1j * run.y[1]).mean(axis=1)
+    expected = (np.exp(1j * run.y[1]) * (mean.conj() / abs(mean))[:, None]).T
+    np.testing.assert_allclose(shown, expected, atol=1e-12)
+    np.testing.assert_allclose(np.angle(shown.mean(axis=0)), 0.0, atol=1e-12)
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("time (s)", "oscillator")
     bar = ax.figure.axes[1]
-    assert bar.get_ylabel() == "phase from the mean (rad)"
+    assert bar.get_ylabel() == "phase from the order parameter's (rad)"
     assert [label.get_text() for label in bar.get_yticklabels()] == ["-π", "0", "π"]
+
+
+def test_drifting_oscillators_do_not_turn_the_locked_ones():
+    """55 of 60 locked ones stand still, however far the others have run."""
+    omega = natural_frequencies("lorentzian", 60, width=0.1, seed=15)
+    network = Network.kuramoto("all-to-all", omega=omega, coupling=1.0)
+    result = simulate(network, t1=120, dt=0.05, save_every=4, seed=1)
+    locked = np.bincount(locked_clusters(result, 1 / 60, after=60.0)[0])[0]
+    assert locked == 55
+    shown = drawn(phase_raster_figure(result)).collections[0].get_array()
+    is_late = result.t > 60
+    still = np.ptp(shown[np.abs(omega) < 0.5][:, is_late], axis=1)
+    assert still.max() < 0.4
+    y = result.y[0, is_late]
+    field = np.unwrap(np.angle(np.exp(1j * y).mean(axis=1)))
+    assert np.ptp(y.mean(axis=1) - field) > 10, "the plain mean follows the others"
+
+
+def test_a_raster_of_some_rows_has_the_mean_of_all(monkeypatch):
+    run = turning(np.linspace(1.0, 1.2, 25))
+    every = drawn(phase_raster_figure(run)).collections[0].get_array()
+    monkeypatch.setattr(trajectory_figures, "CELLS", 10)
+    some = drawn(phase_raster_figure(run)).collections[0].get_array()
+    np.testing.assert_array_equal(some, every[::3, ::5])
 
 
 def test_the_raster_sorts_and_shows_phases_as_they_are():
@@ -141,6 +170,19 @@ def test_one_oscillator_is_said_to_be_one():
     assert ax.get_legend_handles_labels()[1] == ["order parameter"]
 
 
+def test_one_saved_time_is_one_point():
+    run = turning([1.0, 2.0], n_trajectories=2, n_saved=1)
+    ax = drawn(order_parameter_figure(run))
+    assert [line.get_marker() for line in ax.lines[:3]] == ["o", "o", "o"]
+    assert ax.get_xticks().tolist() == [0.0]
+    ax = drawn(phase_raster_figure(run))
+    assert ax.collections[0].get_array().shape == (2, 1)
+    assert ax.get_xticks().tolist() == [0.0]
+    drawn(sphere_figure(run))
+    with pytest.raises(SpecError, match=r"1 saved times from 0\.0 s on, needed 2"):
+        locking_figure(run, [1.0, 2.0])
+
+
 # Locking
 
 
@@ -210,9 +252,29 @@ def test_phases_wind_outwards_on_the_circle():
         (lambda run: phase_raster_figure(run, sort_by=[1.0]), r"shape \(2,\), got"),
         (lambda run: locking_figure(run, [1.0]), r"omega must have shape \(2,\)"),
         (lambda run: locking_figure(run, [1, 2], trajectory=2), r"in 0\.\.1, got 2"),
-        (lambda run: locking_figure(run, [1, 2], after=11), "0 saved times from 11 s"),
-        (lambda run: sphere_figure(run, oscillators=[2]), r"in 0\.\.1, got \[2\]"),
+        (
+            lambda run: locking_figure(run, [1, 2], after=11),
+            r"0 saved times from 11",
+        ),
+        (
+            lambda run: sphere_figure(run, oscillators=[2]),
+            r"each of oscillators must .* in 0\.\.1, got 2",
+        ),
         (lambda run: sphere_figure(run, oscillators=[]), r"in 0\.\.1, got \[\]"),
+        (lambda run: sphere_figure(run, oscillators=[0.5]), r"got 0\.5"),
+        (lambda run: sphere_figure(run, oscillators=1), r"a list of numbers .* got 1"),
+        (lambda run: sphere_figure(run, trajectory=0.5), r"in 0\.\.1, got 0\.5"),
+        (lambda run: phase_raster_figure(run, trajectory=True), "got True"),
+        (lambda run: phase_raster_figure(run, sort_by=[1j, 0]), "sort_by must hold"),
+        (
+            lambda run: phase_raster_figure(run, sort_by=[[1], [1, 2]]),
+            "rows of sort_by",
+        ),
+        (lambda run: locking_figure(run, [np.nan, 1]), "omega must be finite, got nan"),
+        (lambda run: locking_figure(run, [1, 2], after="x"), "after must hold real"),
+        (lambda run: locking_figure(run, [1, 2], tolerance=-1), "tolerance must be"),
+        (lambda run: order_parameter_figure(run, expected="r"), "expected must hold"),
+        (lambda run: order_parameter_figure(run, expected=np.inf), "expected must be"),
         (lambda run: sphere_figure(run, trajectory=5), r"in 0\.\.1, got 5"),
     ],
 )

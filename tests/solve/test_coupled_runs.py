@@ -124,44 +124,37 @@ def test_energy_never_rises_and_the_mean_frequency_stays():
     assert (run.y[0, -1] - run.y[0, 0]).mean() / 10 == pytest.approx(omega.mean())
 
 
-@pytest.mark.parametrize(("d", "ratio", "r"), [(2, 4, 0.83146), (3, 6, 0.78889)])
+@pytest.mark.parametrize(
+    ("d", "ratio", "r"), [(2, 4, 0.83146), (3, 6, 0.78889), (8, 16, 0.73705)]
+)
 def test_noisy_crowd_on_the_sphere(d, ratio, r):
-    """r = A_d(K r / D) for identical oscillators, n = 3000.
+    """r = A_d(K r / D) for identical oscillators, n = 3000; K_c = d D.
 
-    The bias of the step is about .1 dt here (.9 dt for Heun), that of n O(1/n).
+    The mean over time is known to about .001, the bias of n is O(1/n), that of
+    the step below .002. Half the coupling or a step that diffuses 10 % too much
+    must be seen.
     """
-    assert float(alignment(d, ratio * r)) == pytest.approx(r, abs=1e-4)
-    net = Network.lohe("all-to-all", d=d, n=3000, coupling=ratio, diffusion=1.0)
-    start = np.zeros((3000, d))
-    start[:, 0] = 1.0
-    run = simulate(
-        net,
-        t1=10,
-        dt=0.01,
-        method="euler-maruyama",
-        start=start,
-        save_every=10,
-        observe="order_parameter",
-        seed=1,
-    )
-    mean = run.r_observed[0, 40:].mean()
-    assert mean == pytest.approx(r, abs=0.006)
-    assert mean != pytest.approx(float(alignment(d, ratio * r / 2)), abs=0.02)
+    assert float(alignment(d, ratio * r)) == pytest.approx(r, abs=2e-5)
+    dt = 0.16 / ratio
 
+    def mean(noise):
+        net = Network.lohe("all-to-all", d=d, n=3000, coupling=ratio, diffusion=noise)
+        start = np.eye(d)[np.zeros(3000, int)]
+        run = simulate(
+            net,
+            t1=250 * dt,
+            dt=dt,
+            method="heun",
+            start=start,
+            save_every=2,
+            observe="order_parameter",
+            seed=1,
+        )
+        return run.r_observed[0, 25:].mean()
 
-@pytest.mark.slow
-def test_onset_of_synchrony_of_lorentzian_frequencies():
-    """K = 4 gamma gives r = sqrt(1 - K_c/K) = .7071, K_c = 2 gamma; K = gamma none."""
-    n = 4000
-    omega = np.tan(np.pi * ((np.arange(n) + 0.5) / n - 0.5))
-    omega = omega[np.abs(omega) < 400]
-    for coupling, r in ((4.0, np.sqrt(0.5)), (1.0, 0.0)):
-        net = Network.kuramoto("all-to-all", omega=omega, coupling=coupling)
-        with pytest.warns(RuntimeWarning, match="rad per step"):
-            run = simulate(
-                net, t1=60, dt=0.01, save_every=20, observe="order_parameter"
-            )
-        assert run.r_observed[0, 150:].mean() == pytest.approx(r, abs=0.04)
+    assert abs(mean(1.0) - r) < 0.006
+    assert abs(mean(1.1) - r) > 0.012
+    assert mean(1.1 * ratio / d) < 0.2
 
 
 def network_of(kind):
@@ -221,6 +214,24 @@ def test_many_runs_of_one_matrix(kind):
     assert len(np.unique(runs[0].y[:, -1].reshape(70, -1)[:, 0])) == 70
 
 
+def test_many_runs_of_a_large_matrix():
+    """64 at a time, the targets in chunks on threads: the same bits on one."""
+    n = 1100
+    rng = np.random.default_rng(0)
+    weights, omega = rng.standard_normal((n, n)) / n, rng.standard_normal(n)
+    drive = {"anchors": [0.3], "anchor_weights": rng.standard_normal((n, 1))}
+    net = Network.kuramoto(weights, omega=omega, **drive)
+    arguments = {"t1": 0.1, "dt": 0.05, "method": "heun", "dtype": "float32"}
+    runs = [
+        simulate(net, n_trajectories=n, n_threads=k, **arguments)
+        for n, k in ((70, 2), (70, 1), (16, 2))
+    ]
+    for other in runs[1:]:
+        assert np.array_equal(other.y, runs[0].y[: len(other.y)])
+    few = simulate(net, n_trajectories=3, **arguments)
+    np.testing.assert_allclose(runs[0].y[:3], few.y, atol=1e-5)
+
+
 @pytest.mark.kernel
 def test_a_batch_is_its_networks_one_by_one():
     rng = np.random.default_rng(2)
@@ -259,10 +270,11 @@ def test_a_noisy_step_against_its_twin(d):
             rate = naive.coupled_phases(x[:, 0], np.zeros(n), weights)
             expected = x[:, 0] + dt * rate + noise[:, 0]
         else:
+            noise *= np.exp((2 - d) * diffusion * dt / 6)[:, None]
             along = (x * noise).sum(axis=1, keepdims=True)
-            expected = x + dt * naive.coupled_vectors(x, [], weights)
-            expected += noise - along * x
-            expected /= np.linalg.norm(expected, axis=1, keepdims=True)
+            move = noise - along * x + dt * naive.coupled_vectors(x, [], weights)
+            angle = np.linalg.norm(move, axis=1, keepdims=True)
+            expected = np.cos(angle) * x + np.sin(angle) / angle * move
         np.testing.assert_allclose(run.y[0, step + 1], expected, atol=1e-13)
 
 
@@ -276,17 +288,19 @@ def test_single_precision_stays_close(kind):
     assert 1e-9 < error < 3e-5
 
 
+@pytest.mark.parametrize("method", ["adaptive", "rk45"])
 @pytest.mark.parametrize("kind", ["dense", "sphere", "all-to-all", "sparse"])
-def test_adaptive_steps_reach_the_same_end(kind):
+def test_adaptive_steps_reach_the_same_end(kind, method):
     net = network_of(kind)
     fine = simulate(net, t1=2, dt=1e-3, save_every=250)
-    free = simulate(net, t1=2, dt=0.25, method="adaptive", save_every=1)
+    free = simulate(net, t1=2, dt=0.25, method=method, save_every=1)
     np.testing.assert_allclose(free.t, fine.t)
-    np.testing.assert_allclose(free.y, fine.y, atol=1e-8)
-    loose = simulate(net, t1=2, method="adaptive", rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(free.y, fine.y, atol=3e-8)
+    loose = simulate(net, t1=2, method=method, rtol=1e-4, atol=1e-4)
     error = np.abs(loose.y[0, -1] - fine.y[0, -1]).max()
     assert 1e-9 < error < 1e-2
     assert loose.t.tolist() == [0, 2]
+    assert loose.method == method
 
 
 def test_the_map_is_a_normalised_step_of_any_size():
@@ -342,7 +356,11 @@ def test_one_oscillator_and_isolated_ones_are_legal():
 
 
 def test_whole_numbers_and_a_new_graph_compile_nothing():
-    """K = 3 and K = 3.0 are the same; new n, K or graph use the same kernel."""
+    """K = 3 and K = 3.0 are the same; new n, K or graph use the same kernel.
+
+    On one thread: threads inside a step, from 100000 weights on, are another.
+    """
+    one = {"t1": 1, "dt": 0.1, "n_threads": 1}
     from oscsim.solve.steppers import integrate
 
     rng = np.random.default_rng(0)
@@ -351,6 +369,9 @@ def test_whole_numbers_and_a_new_graph_compile_nothing():
         n_compiled = len(getattr(integrate, "signatures", ()))
         b = simulate(Network.kuramoto(form(3.0 * PAIR)), t1=1.0, dt=0.1)
         assert np.array_equal(a.y, b.y)
-        for n in (11, 50):
-            simulate(Network.kuramoto(form(rng.random((n, n)) / n)), t1=1, dt=0.1)
+        for n in (11, 500):
+            simulate(Network.kuramoto(form(rng.random((n, n)) / n)), **one)
+        large = sparse.random_array((2000, 2000), density=0.002, rng=rng)
+        if form is sparse.csr_array:
+            simulate(Network.kuramoto(large.tocsr()), **one)
         assert len(getattr(integrate, "signatures", ())) == n_compiled

@@ -1,5 +1,7 @@
 """A network file says what the Python call says, and faults are named in one line."""
 
+import time
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -169,6 +171,18 @@ def test_the_adaptive_method_needs_no_step(read):
     run = osc.simulate(network, **file.arguments())
     assert run.t.size == 401
     assert run.t[-1] == pytest.approx(2.0)
+    fifth = read(TORUS, times.replace("adaptive", "rk45"))[1].arguments()
+    assert (fifth["method"], fifth["dt"]) == ("rk45", 2.0 / 400)
+
+
+def test_several_observables_of_a_file(read):
+    both = 'observe = ["order_parameter", "effective_frequency"]\n'
+    network, file = read(TORUS, TIMES + both)
+    run = osc.simulate(network, **file.arguments())
+    assert run.frequency.shape == (1, 6)
+    assert run.r_observed.shape == (1, run.t_observed.size)
+    with pytest.raises(SpecError, match=r"simulate.observe.*, got 'energy'"):
+        read(TORUS, TIMES + 'observe = "energy"\n')
 
 
 @pytest.mark.parametrize(
@@ -195,7 +209,16 @@ def test_the_adaptive_method_needs_no_step(read):
         (SPHERE + 'omega = { distribution = "normal", width = 1 }\n', "needs d = 2"),
         (SPHERE.replace("d = 3", "d = 1"), "network.d: .* greater than or equal to 2"),
         (SPHERE + "shil = 1\n", "network.shil is not a known field"),
-        (SPHERE + "omega = [[0, 1], [1]]\n", "rows of a matrix must be equally long"),
+        (SPHERE + "omega = [[0, 1], [1]]\n", "the rows of omega must be equally long"),
+        (TORUS + "lag = [[0, 1], [1]]\n", "the rows of lag must be equally long"),
+        (TORUS + "anchors = [1]\nanchor_weights = [[1], []]\n", "anchor_weights must"),
+        (with_topology('kind = "all-to-all", n = 100000000000000'), "GB are free"),
+        (with_topology('kind = "ring", n = 100000000000000'), "GB are free"),
+        (with_topology('kind = "edges", n = 100000000000000, edges = []'), "GB are f"),
+        (with_topology('kind = "lattice", shape = [4294967296, 4294967296]'), "GB are"),
+        (SPHERE.replace("d = 3", "d = 100000000000000"), "d must be a whole number"),
+        (TORUS + "coupling = 1" + 400 * "0" + "\n", "network.coupling: .* number"),
+        (TORUS + "omega = " + 5000 * "[", "net.toml is not TOML: it is nested too"),
         (TORUS + "diffusion = -1\n", "diffusion must be finite and >= 0"),
     ],
 )
@@ -262,6 +285,11 @@ def test_faults_of_a_matrix_are_named(read, matrix, message):
         (TIMES + "save_every = 0\n", "simulate.save_every: .* got 0"),
         (TIMES + 'dtype = "int8"\n', "simulate.dtype: .* got 'int8'"),
         (TIMES + "start = [0, [1]]\n", "simulate.start"),
+        (
+            TIMES + "start = [[0, 1], [1]]\n",
+            "net.toml: the rows of start must be equally long",
+        ),
+        (TIMES + 'method = "euler"\n', "net.toml: simulate.method: .* got 'euler'"),
     ],
 )
 def test_faults_of_the_simulation_are_named(read, times, message):
@@ -277,3 +305,24 @@ def test_files_that_are_not_there_or_no_text(tmp_path):
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(SpecError, match="cannot be read"):
         read_network(tmp_path / "binary.toml")
+
+
+def test_a_byte_order_mark_is_no_content(tmp_path):
+    (tmp_path / "edges.txt").write_bytes(b"\xef\xbb\xbf0 1 2.5\n")
+    text = with_topology('kind = "edges", n = 2, file = "edges.txt"') + TIMES
+    (tmp_path / "net.toml").write_bytes(b"\xef\xbb\xbf" + text.encode())
+    network, _ = read_network(tmp_path / "net.toml")
+    np.testing.assert_array_equal(dense(network), [[0, 2.5], [2.5, 0]])
+
+
+def test_edges_take_time_in_proportion_to_their_number(tmp_path):
+    """A node looked up in a range as a float takes n steps, 10^10 here."""
+    n = 100_000
+    lines = "".join(f"{k} {k + 1}\n" for k in range(n - 1))
+    (tmp_path / "edges.txt").write_text(lines)
+    text = with_topology(f'kind = "edges", n = {n}, file = "edges.txt"') + TIMES
+    (tmp_path / "net.toml").write_text(text)
+    begin = time.process_time()
+    network, _ = read_network(tmp_path / "net.toml")
+    assert time.process_time() - begin < 10
+    assert network.coupling.nnz == 2 * (n - 1)

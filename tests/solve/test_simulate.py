@@ -143,25 +143,6 @@ def test_relaxation_with_noise():
     assert_variance(run.y[0, -1], sigma**2, sigma**2 / 2, 2 * sigma**2)
 
 
-@pytest.mark.parametrize("method", ["heun", "euler-maruyama"])
-@pytest.mark.parametrize("d", [2, 3, 8])
-def test_free_diffusion_on_the_sphere(method, d):
-    """<z(t).z(0)> = exp(-(d-1) D t), Stratonovich; Ito without its drift fails."""
-    n, noise = 8000, 0.3
-    run = simulate(
-        Network.driven(np.zeros((n, d))),
-        t1=1,
-        dt=0.01,
-        method=method,
-        diffusion=noise,
-        seed=d,
-    )
-    c = (run.y[0, 0] * run.y[0, -1]).sum(axis=1)
-    decay = np.exp(-(d - 1) * noise)
-    # The bias of these first-order methods, (d-1)^2 D^2 t dt, is below 0.2 errors.
-    assert_mean(c, decay, decay**2, decay**0.5)
-
-
 @pytest.mark.kernel
 @pytest.mark.parametrize("geometry", ["torus", "sphere"])
 def test_threads_do_not_matter(geometry):
