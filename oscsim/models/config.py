@@ -16,9 +16,9 @@ class FixedQueryConfig(BaseModel):
     ----------
     attention : {"oscillator", "softmax"}
         The oscillator read-out, or the twin that has no anchors.
-    task : {"sva", "ids"}
-        ``"sva"`` reads one logit at the verb's position; ``"ids"`` has no
-        known evaluation set.
+    task : {"sva", "bytes", "ids"}
+        ``"sva"`` reads one logit at the verb's position; ``"bytes"`` predicts
+        the next byte at every position; ``"ids"`` has no known evaluation set.
     p : {1, 2, 4}
         Exponent of the read-out ``max(0, 1 + z.r)^p``; 1 is the one that
         hardware offers.
@@ -44,7 +44,7 @@ class FixedQueryConfig(BaseModel):
 
     family: Literal["fixed-query"] = "fixed-query"
     attention: Literal["oscillator", "softmax"]
-    task: Literal["sva", "ids"] = "ids"
+    task: Literal["sva", "bytes", "ids"] = "ids"
     vocab_size: PositiveInt
     d_model: PositiveInt
     n_heads: PositiveInt

@@ -1,11 +1,12 @@
 """Digital layers shared by the models: affine maps, norms, activations."""
 
 import numpy as np
-from scipy.special import erf
+from scipy.special import erf, expit
 
 from oscsim.typing import FloatArray
 
 LAYER_NORM_EPS = 1e-5
+RMS_NORM_EPS = 1e-6
 SOFTPLUS_LINEAR_FROM = 20.0
 
 
@@ -62,9 +63,33 @@ def couple(scores: FloatArray, function: str) -> FloatArray:
         The coupling function of the checkpoint.
     """
     if function == "softplus":
-        linear_from = scores.dtype.type(SOFTPLUS_LINEAR_FROM)
-        soft = np.log1p(np.exp(np.minimum(scores, linear_from)))
-        return np.where(scores > linear_from, scores, soft)
+        return softplus(scores)
     if function == "relu":
         return np.maximum(scores, 0) + scores.dtype.type(1e-3)
     return np.where(scores > 0, scores, np.expm1(np.minimum(scores, 0))) + 1
+
+
+def softplus(x: FloatArray) -> FloatArray:
+    """Return ``ln(1 + e^x)``, taken as x above 20 as the trained modules do."""
+    linear_from = x.dtype.type(SOFTPLUS_LINEAR_FROM)
+    soft = np.log1p(np.exp(np.minimum(x, linear_from)))
+    return np.where(x > linear_from, x, soft)
+
+
+def silu(x: FloatArray) -> FloatArray:
+    """Return ``x / (1 + e^-x)``."""
+    product: FloatArray = x * expit(x)
+    return product
+
+
+def rms_norm(x: FloatArray, weight: FloatArray) -> FloatArray:
+    """Return ``x / sqrt(mean(x^2) + 1e-6) * weight``."""
+    mean = np.mean(x * x, axis=-1, keepdims=True)
+    normed: FloatArray = x / np.sqrt(mean + x.dtype.type(RMS_NORM_EPS)) * weight
+    return normed
+
+
+def causal_softmax(scores: FloatArray) -> FloatArray:
+    """Return the softmax of (..., time, time) over positions up to each query."""
+    future = np.triu(np.ones(scores.shape[-2:], bool), 1)
+    return softmax(np.where(future, -np.inf, scores))

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from oscsim.bridge.datasets import TokenSet, parse_sva
 from oscsim.errors import OscsimError, SpecError
 from oscsim.models.config import FixedQueryConfig
+from oscsim.train import language_commands
 from oscsim.train import sva as grammar
+from oscsim.train.progress import training_progress
 
 if TYPE_CHECKING:
     from oscsim.train.fit import Epoch
@@ -29,6 +29,8 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
+
+app.add_typer(language_commands.app)
 
 Folder = Annotated[Path, typer.Option("--out", help="Folder to write.")]
 
@@ -53,7 +55,7 @@ def sva(
     config, recipe = sva_config(kind), Recipe(epochs=epochs)
     train = _sentences("train", config)
     validation = grammar.generate(grammar.SIZES["validation"], 1)
-    with _progress() as progress:
+    with training_progress() as progress:
         task = progress.add_task(f"{kind} seed {seed}", total=epochs, note="")
 
         def advance(epoch: "Epoch") -> None:
@@ -139,15 +141,3 @@ def _encode(
 ) -> TokenSet:
     text = grammar.to_json_lines(sentences)
     return parse_sva(text.encode(), config, source=f"generated {split} set")
-
-
-def _progress() -> Progress:
-    console = Console(stderr=True)
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[note]}"),
-        console=console,
-        disable=not console.is_terminal,
-    )

@@ -10,32 +10,45 @@ import numpy as np
 import safetensors
 import safetensors.torch
 import torch
+from torch import nn
 
 from oscsim.errors import SpecError
 from oscsim.files import write_whole
 from oscsim.train.card import Training, card, index_page
-from oscsim.train.fixed_query import FixedQueryModel
+from oscsim.train.language_card import (
+    LanguageTraining,
+    language_card,
+    language_index,
+)
 
 
-def write_checkpoint(folder: Path, model: FixedQueryModel, training: Training) -> None:
+def write_checkpoint(
+    folder: Path, model: nn.Module, training: Training | LanguageTraining
+) -> None:
     """Write ``model.safetensors``, ``config.json``, ``training.json`` and a card.
 
     Parameters
     ----------
     folder : Path
         Made if it does not exist; its name is the checkpoint's.
-    model : FixedQueryModel
-        Written in float32.
-    training : Training
+    model : torch.nn.Module
+        Has a ``config``; written in float32.
+    training : Training or LanguageTraining
         What the card says.
     """
+    name = folder.resolve().name
+    page = (
+        card(name, training)
+        if isinstance(training, Training)
+        else language_card(name, model.config, training)
+    )
     state = {name: t.contiguous().float() for name, t in model.state_dict().items()}
     weights = safetensors.torch.save(state, metadata={"format": "pt"})
     write_whole(folder / "model.safetensors", weights)
     for name, text in {
         "config.json": model.config.model_dump_json(indent=2) + "\n",
         "training.json": json.dumps(asdict(training), indent=2) + "\n",
-        "README.md": card(folder.resolve().name, training),
+        "README.md": page,
     }.items():
         write_whole(folder / name, text.encode())
 
@@ -54,8 +67,13 @@ def write_index(folder: Path) -> Path:
     }
     if not records:
         raise SpecError(f"no folder in {folder} holds a training.json")
+    language = {n: r for n, r in records.items() if r.get("task") == "bytes"}
+    sentences = {n: r for n, r in records.items() if n not in language}
+    page = index_page(sentences) if sentences else "# Trained checkpoints\n"
+    if language:
+        page += language_index(language)
     readme = folder / "README.md"
-    write_whole(readme, index_page(records).encode())
+    write_whole(readme, page.encode())
     return readme
 
 

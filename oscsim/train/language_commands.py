@@ -1,0 +1,239 @@
+"""The commands of ``python -m oscsim.train`` that make language models."""
+
+# ruff: noqa: PLC0415 (help must work without torch)
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from oscsim.bridge.byte_text import SLICE, read_enwik8, windows
+from oscsim.errors import SpecError
+from oscsim.models.config import FixedQueryConfig
+from oscsim.models.kuramoto_config import KuramotoConfig, TransformerConfig
+from oscsim.train.progress import training_progress
+
+if TYPE_CHECKING:
+    from oscsim.train.language import LanguageRecipe, Point
+
+app = typer.Typer()
+
+Folder = Annotated[Path, typer.Option("--out", help="Folder to write.")]
+Enwik8 = Annotated[Path, typer.Option("--enwik8", help="The complete enwik8.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of the training.")]
+
+FAMILY_BYTES = 12_000_000
+"""Bytes that every model of the d_osc family sees."""
+
+KURAMOTO_BYTES = 40_000_000
+"""Bytes that a Kuramoto model and its baseline see."""
+
+
+def family_recipe(tokens: int = FAMILY_BYTES) -> "LanguageRecipe":
+    """Return the budget of the d_osc family and its twins."""
+    from oscsim.train.language import LanguageRecipe
+
+    return LanguageRecipe(
+        steps=tokens // (16 * 64), batch=16, context=64, learning_rate=6e-3
+    )
+
+
+def kuramoto_recipe(tokens: int, learning_rate: float) -> "LanguageRecipe":
+    """Return the budget of Kuramoto attention and its baseline."""
+    from oscsim.train.language import LanguageRecipe
+
+    return LanguageRecipe(
+        steps=tokens // (16 * 128), batch=16, context=128, learning_rate=learning_rate
+    )
+
+
+def family_config(
+    d_osc: int | None, p: Literal[1, 2, 4], d_model: int
+) -> FixedQueryConfig:
+    """Return a fixed-query byte model, or its softmax twin without ``d_osc``."""
+    return FixedQueryConfig(
+        attention="softmax" if d_osc is None else "oscillator",
+        task="bytes",
+        vocab_size=256,
+        d_model=d_model,
+        n_heads=4,
+        n_layers=2,
+        d_ff=4 * d_model,
+        d_osc=d_osc,
+        max_len=64,
+        n_outputs=256,
+        p=1 if d_osc is None else p,
+        causal=True,
+        padding_idx=None,
+        trained_length=64,
+    )
+
+
+@app.command("bytes")
+def bytes_(
+    out: Folder,
+    enwik8: Enwik8,
+    d_osc: Annotated[
+        int | None, typer.Option(min=2, help="Components; the softmax twin without.")
+    ] = None,
+    p: Annotated[int, typer.Option(help="Exponent of the read-out: 1, 2, 4.")] = 1,
+    d_model: Annotated[int, typer.Option(min=4, help="Width.")] = 64,
+    seed: Seed = 0,
+    tokens: Annotated[int, typer.Option(min=1024, help="Bytes seen.")] = FAMILY_BYTES,
+) -> None:
+    """Train one fixed-query byte model, or its softmax twin."""
+    from oscsim.train.fixed_query import FixedQueryModel
+
+    if p not in (1, 2, 4):
+        raise SpecError(f"--p must be 1, 2 or 4, got {p}")
+    config = family_config(d_osc, p, d_model)
+    command = f"python -m oscsim.train bytes --enwik8 enwik8 --seed {seed}"
+    command += f" --tokens {tokens} --d-model {d_model}"
+    command += f" --d-osc {d_osc} --p {p}" if d_osc is not None else ""
+    _train(
+        out,
+        enwik8,
+        lambda: FixedQueryModel(config),
+        config,
+        family_recipe(tokens),
+        seed,
+        command,
+    )
+
+
+@app.command()
+def kuramoto(
+    out: Folder,
+    enwik8: Enwik8,
+    seed: Seed = 0,
+    tokens: Annotated[int, typer.Option(min=2048, help="Bytes seen.")] = KURAMOTO_BYTES,
+    n_osc: Annotated[int, typer.Option(min=1, help="Phases per token.")] = 64,
+    layers: Annotated[int, typer.Option(min=1, help="Layers.")] = 4,
+    bound: Annotated[
+        Literal["coord", "norm", "unit"], typer.Option(help="Bound of an update.")
+    ] = "coord",
+    value: Annotated[
+        Literal["raw", "linear"], typer.Option(help="What is averaged.")
+    ] = "raw",
+    gates: Annotated[bool, typer.Option(help="Metric that depends on tokens.")] = True,
+    ffn: Annotated[
+        Literal["raw", "lift", "off"], typer.Option(help="Feed-forward block.")
+    ] = "raw",
+    phase_convention: Annotated[
+        Literal["wrapped", "unwrapped"], typer.Option(help="Phases modulo 2 pi.")
+    ] = "wrapped",
+    learning_rate: Annotated[float, typer.Option(help="Peak rate.")] = 1e-2,
+) -> None:
+    """Train one Kuramoto attention byte model."""
+    from oscsim.train.kuramoto import KuramotoModel
+
+    config = KuramotoConfig(
+        task="bytes",
+        vocab_size=256,
+        n_osc=n_osc,
+        n_layers=layers,
+        d_ff=None if ffn == "off" else int(8 * n_osc / 3),
+        max_len=128,
+        bound=bound,
+        value=value,
+        gates=gates,
+        ffn=ffn,
+        phase_convention=phase_convention,
+    )
+    command = (
+        f"python -m oscsim.train kuramoto --enwik8 enwik8 --seed {seed} --tokens "
+        f"{tokens} --n-osc {n_osc} --layers {layers} --bound {bound} --value {value} "
+        f"--{'' if gates else 'no-'}gates --ffn {ffn} --phase-convention "
+        f"{phase_convention} --learning-rate {learning_rate:g}"
+    )
+    recipe = kuramoto_recipe(tokens, learning_rate)
+    _train(out, enwik8, lambda: KuramotoModel(config), config, recipe, seed, command)
+
+
+@app.command()
+def transformer(
+    out: Folder,
+    enwik8: Enwik8,
+    seed: Seed = 0,
+    tokens: Annotated[int, typer.Option(min=2048, help="Bytes seen.")] = KURAMOTO_BYTES,
+    d_model: Annotated[int, typer.Option(min=8, help="Width.")] = 64,
+    layers: Annotated[int, typer.Option(min=1, help="Layers.")] = 5,
+    d_ff: Annotated[int, typer.Option(min=1, help="Feed-forward width.")] = 153,
+    learning_rate: Annotated[float, typer.Option(help="Peak rate.")] = 5e-3,
+) -> None:
+    """Train the transformer that Kuramoto attention is compared with."""
+    from oscsim.train.transformer import TransformerModel
+
+    config = TransformerConfig(
+        task="bytes",
+        vocab_size=256,
+        d_model=d_model,
+        n_layers=layers,
+        n_heads=4,
+        d_ff=d_ff,
+        max_len=128,
+    )
+    command = (
+        f"python -m oscsim.train transformer --enwik8 enwik8 --seed {seed} --tokens "
+        f"{tokens} --d-model {d_model} --layers {layers} --d-ff {d_ff} "
+        f"--learning-rate {learning_rate:g}"
+    )
+    recipe = kuramoto_recipe(tokens, learning_rate)
+    _train(out, enwik8, lambda: TransformerModel(config), config, recipe, seed, command)
+
+
+def _train(
+    out: Path,
+    enwik8: Path,
+    make_model: Callable[[], Any],
+    config: FixedQueryConfig | KuramotoConfig | TransformerConfig,
+    recipe: "LanguageRecipe",
+    seed: int,
+    command: str,
+) -> None:
+    from oscsim.train.language import bits_per_byte, fit_language
+    from oscsim.train.language_card import LanguageTraining, describe
+    from oscsim.train.publish import versions, write_checkpoint
+
+    if out.exists() and not out.is_dir():
+        raise SpecError(f"--out {out} is a file: give a folder")
+    train, validation, test = (
+        read_enwik8(enwik8, split) for split in ("train", "validation", "test")
+    )
+    started_with = versions()
+    state = out.with_name(f"{out.name}.partial")
+    with training_progress() as progress:
+        task = progress.add_task(out.name, total=recipe.steps, note="")
+
+        def advance(point: "Point") -> None:
+            note = f"{point.validation_bpc:.4f} bits per byte"
+            progress.update(task, completed=point.step, note=note)
+
+        model, history = fit_language(
+            make_model,
+            train,
+            validation,
+            recipe,
+            seed=seed,
+            state=state,
+            on_point=advance,
+        )
+    training = LanguageTraining(
+        task="bytes",
+        what=describe(config),
+        command=command,
+        seed=seed,
+        recipe=recipe,
+        history=tuple(history),
+        parameters=sum(p.numel() for p in model.parameters()),
+        tokens=recipe.tokens,
+        validation_bpc=bits_per_byte(
+            model, windows(validation[: SLICE + 1], recipe.context)
+        ),
+        test_bpc=bits_per_byte(model, windows(test[: SLICE + 1], recipe.context)),
+        versions=started_with,
+    )
+    write_checkpoint(out, model, training)
+    state.unlink(missing_ok=True)
+    typer.echo(f"{out}: {training.validation_bpc:.4f} bits per byte on validation")
