@@ -67,7 +67,7 @@ def test_the_ideal_substrate_is_the_digital_model(text, changes):
     np.testing.assert_allclose(found.bits[1, 0], found.digital, atol=1e-10)
 
 
-@pytest.mark.parametrize("kind", ["softmax", "kuramoto", "transformer"])
+@pytest.mark.parametrize("kind", ["softmax", "transformer"])
 def test_models_without_oscillators_run_digitally_only(text, kind):
     with pytest.raises(SpecError, match="only the rung digital can run it"):
         on_chips(text, language_model(kind), rung="ideal")
