@@ -92,13 +92,17 @@ class PhaseChip:
         return self.model.unwrapped and not self.device.winding_counter
 
 
-def require_phases(device: Device, asked: Iterable[str] = ()) -> None:
+def require_phases(
+    device: Device, model: PhaseModel, asked: Iterable[str] = ()
+) -> None:
     """Check that a device has phases, and that what was asked for can act.
 
     Parameters
     ----------
     device : Device
         The hardware.
+    model : PhaseModel
+        Sizes and conventions.
     asked : iterable of str
         Fields that were set on purpose.
 
@@ -107,6 +111,8 @@ def require_phases(device: Device, asked: Iterable[str] = ()) -> None:
     DeviceError
         If its oscillators are read by components, or a field has no effect on
         Kuramoto attention.
+    SpecError
+        If the model's ``self_term`` is unknown.
     """
     if not device.has_phase(2):
         raise DeviceError(
@@ -118,13 +124,20 @@ def require_phases(device: Device, asked: Iterable[str] = ()) -> None:
             f"start = 'previous' cannot act on Kuramoto attention: "
             f"{CANNOT_ACT['start']}"
         )
+    if model.self_term not in ("frozen", "co-rotating"):
+        raise SpecError(
+            f"self_term must be 'frozen' or 'co-rotating', got {model.self_term!r}"
+        )
     for name in asked:
         if name in CANNOT_ACT:
             raise DeviceError(
                 f"{name} cannot act on Kuramoto attention: {CANNOT_ACT[name]}"
             )
-        if name == "winding_counter" and not device.winding_counter:
-            continue
+        if name == "winding_counter" and not model.unwrapped:
+            raise DeviceError(
+                "winding_counter cannot act: the model was trained with phases "
+                "taken modulo 2 pi after each layer"
+            )
 
 
 def program_phases(
@@ -154,11 +167,7 @@ def program_phases(
     SpecError
         If ``self_term`` is unknown.
     """
-    require_phases(device)
-    if model.self_term not in ("frozen", "co-rotating"):
-        raise SpecError(
-            f"self_term must be 'frozen' or 'co-rotating', got {model.self_term!r}"
-        )
+    require_phases(device, model)
     layers = tuple(
         _draw_layer(device, model, StaticDraws(seed, layer, chip))
         for layer in range(model.n_layers)
@@ -182,7 +191,8 @@ def _draw_layer(device: Device, model: PhaseModel, draws: StaticDraws) -> PhaseL
 def _couplers(
     device: Device, slots: tuple[int, int], draws: StaticDraws
 ) -> tuple[FloatArray | None, FloatArray | None]:
-    gain, offset = np.ones(slots), np.zeros(slots)
+    gain: FloatArray = np.ones(slots)
+    offset: FloatArray = np.zeros(slots)
     if device.coupling_mismatch > 0:
         z = _normals(draws, Stage.COUPLING_GAIN, slots)
         gain = np.exp(device.coupling_mismatch * z)

@@ -66,7 +66,8 @@ def realised_field(
         parts[0],
         parts[1],
     )
-    return parts[0] + 1j * parts[1]
+    field: ComplexArray = parts[0] + 1j * parts[1]
+    return field
 
 
 def _shared(

@@ -24,7 +24,7 @@ from oscsim.substrate.phase_pull import (
 )
 from oscsim.substrate.phase_tally import PhaseTally
 from oscsim.substrate.quantize import quantize_phase
-from oscsim.typing import ComplexArray, FloatArray, IntArray
+from oscsim.typing import BoolArray, ComplexArray, FloatArray, IntArray
 
 How: TypeAlias = Literal["map", "flow"]
 
@@ -192,7 +192,7 @@ def _measured(
 
 def _dwell_of(
     pull: Pull,
-    live: FloatArray,
+    live: BoolArray,
     field: ComplexArray,
     chip: PhaseChip,
     tally: PhaseTally,
