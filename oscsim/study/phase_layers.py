@@ -1,6 +1,7 @@
 """What the phases of a Kuramoto attention model do, layer by layer."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -52,7 +53,8 @@ class LayerPhases(NamedTuple):
     gap: float
 
 
-class PhaseLayers(NamedTuple):
+@dataclass(frozen=True)
+class PhaseLayers:
     """The table of a model.
 
     Attributes
