@@ -23,8 +23,15 @@ DIGITAL_PARTS = (
 """What a chip leaves to digital logic; the ledger counts it there."""
 
 
-def phase_model(config: KuramotoConfig) -> PhaseModel:
+def phase_model(config: KuramotoConfig, *, ranging: str = "fixed") -> PhaseModel:
     """Return what a model needs of a chip.
+
+    Parameters
+    ----------
+    config : KuramotoConfig
+        The model.
+    ranging : {"fixed", "row"}
+        Whether a softmax weight of 1 or the largest of its row is full scale.
 
     Raises
     ------
@@ -43,15 +50,21 @@ def phase_model(config: KuramotoConfig) -> PhaseModel:
         n_osc=config.n_osc,
         self_term=config.self_term,
         unwrapped=config.phase_convention == "unwrapped",
+        ranging=ranging,
     )
 
 
 def phase_chip(
-    device: Device, config: KuramotoConfig, *, seed: int, chip: int
+    device: Device,
+    config: KuramotoConfig,
+    *,
+    seed: int,
+    chip: int,
+    ranging: str = "fixed",
 ) -> PhaseChip:
     """Draw one chip of a device for a Kuramoto attention model.
 
-    Nothing is calibrated: a softmax weight of 1 is the full scale.
+    Nothing is calibrated: softmax weights bring their full scale with them.
 
     Parameters
     ----------
@@ -63,13 +76,16 @@ def phase_chip(
         Seed of all draws, 0..2^32 - 1.
     chip : int
         Number of the chip.
+    ranging : {"fixed", "row"}
+        Whether a softmax weight of 1 or the largest of its row is full scale.
 
     Raises
     ------
     DeviceError, SpecError
         If device or model cannot do it.
     """
-    return program_phases(device, phase_model(config), seed=seed, chip=chip)
+    model = phase_model(config, ranging=ranging)
+    return program_phases(device, model, seed=seed, chip=chip)
 
 
 def phase_pass_on(

@@ -21,7 +21,7 @@ from oscsim.typing import ComplexArray, FloatArray
 
 CANNOT_ACT = {
     "start": "an oscillator starts at its own token's phase",
-    "range_limit": "no weight of a softmax exceeds the full scale 1",
+    "range_limit": "no weight of a softmax exceeds the full scale",
 }
 
 
@@ -37,6 +37,10 @@ class PhaseModel:
         Whether a token's own copy is latched or turns with it.
     unwrapped : bool
         Whether it was trained with phases that keep their whole turns.
+    ranging : {"fixed", "row"}
+        Which softmax weight is loaded as full scale: 1, or the largest of its
+        row. Then the unnormalised ``e^{s - max}`` is loaded and the dwell is
+        divided by its sum: shorter, with the same product of field and time.
     """
 
     n_layers: int
@@ -44,6 +48,7 @@ class PhaseModel:
     n_osc: int
     self_term: str = "frozen"
     unwrapped: bool = False
+    ranging: str = "fixed"
 
 
 @dataclass(frozen=True)
@@ -71,7 +76,7 @@ class PhaseLayer:
 class PhaseChip:
     """One static draw of a device, for one Kuramoto attention model.
 
-    A softmax weight A_tu = 1 is ``coupling_max``, which also sets the scale of
+    A weight at full scale is ``coupling_max``, which also sets the scale of
     time: a dwell of tau in the model's units takes tau / coupling_max seconds.
     """
 
@@ -83,7 +88,7 @@ class PhaseChip:
 
     @property
     def rate(self) -> float:
-        """Rad/s of a weight of 1; 1 if the device is in the model's units."""
+        """Rad/s of a weight at full scale; 1 if the device is in the model's units."""
         return 1.0 if self.device.coupling_max is None else self.device.coupling_max
 
     @property
@@ -112,7 +117,7 @@ def require_phases(
         If its oscillators are read by components, or a field has no effect on
         Kuramoto attention.
     SpecError
-        If the model's ``self_term`` is unknown.
+        If the model's ``self_term`` or ``ranging`` is unknown.
     """
     if not device.has_phase(2):
         raise DeviceError(
@@ -128,6 +133,8 @@ def require_phases(
         raise SpecError(
             f"self_term must be 'frozen' or 'co-rotating', got {model.self_term!r}"
         )
+    if model.ranging not in ("fixed", "row"):
+        raise SpecError(f"ranging must be 'fixed' or 'row', got {model.ranging!r}")
     for name in asked:
         if name in CANNOT_ACT:
             raise DeviceError(
@@ -165,7 +172,7 @@ def program_phases(
     DeviceError
         If the device cannot hold phases; see `require_phases`.
     SpecError
-        If ``self_term`` is unknown.
+        If ``self_term`` or ``ranging`` is unknown.
     """
     require_phases(device, model)
     layers = tuple(

@@ -9,6 +9,30 @@ from oscsim.substrate.quantize import quantize_phase, quantize_unsigned
 from oscsim.typing import ComplexArray, FloatArray
 
 
+def full_scales(attention: FloatArray, chip: PhaseChip, k: int) -> FloatArray:
+    """Return the weight that each oscillator's row loads as full scale.
+
+    Parameters
+    ----------
+    attention : FloatArray, shape (batch, heads, time, time)
+        Causal weights A.
+    chip : PhaseChip
+        Says which.
+    k : int
+        Oscillators per token.
+
+    Returns
+    -------
+    FloatArray, shape (batch, time, k)
+        1, or the largest weight of the row.
+    """
+    batch, heads, time, _ = attention.shape
+    if chip.model.ranging == "fixed":
+        return np.ones((batch, time, k))
+    largest = np.swapaxes(attention.max(axis=-1), 1, 2)
+    return np.repeat(np.where(largest > 0, largest, 1.0), k // heads, axis=-1)
+
+
 def realised_field(
     attention: FloatArray,
     theta: FloatArray,
@@ -16,9 +40,9 @@ def realised_field(
     layer: int,
     tally: PhaseTally,
 ) -> ComplexArray:
-    """Return ``G_tj = sum_u c_tuj p_uj``, in units of a weight of 1.
+    """Return ``G_tj = sum_u c_tuj p_uj``, in units of a weight at full scale.
 
-    The weights pass a converter (``weight_bits``) and differ by coupler; the
+    The weights, over the full scale of their row, pass a converter (``weight_bits``) and differ by coupler; the
     copies p are the latched phases through theirs (``anchor_bits``), each a
     little turned and scaled. A co-rotating self term turns with its own
     oscillator and so never pulls it: it is left out.
@@ -41,8 +65,13 @@ def realised_field(
     complex array, shape (batch, time, k)
     """
     device, drawn = chip.device, chip.layers[layer]
+    heads, k = attention.shape[1], theta.shape[-1]
+    scale = full_scales(attention, chip, k)[..., :: k // heads]
     loaded = quantize_unsigned(
-        attention, 1.0, device.weight_bits, limit=device.weight_bits is not None
+        attention / np.swapaxes(scale, 1, 2)[..., None],
+        1.0,
+        device.weight_bits,
+        limit=device.weight_bits is not None,
     )
     tally.record_couplings(int(np.count_nonzero(attention)), loaded)
     weights = loaded.values

@@ -12,7 +12,7 @@ from oscsim.solve.driven_noise import sample_driven
 from oscsim.solve.noise import normals
 from oscsim.substrate.mismatch import Stage
 from oscsim.substrate.phase_chip import PhaseChip
-from oscsim.substrate.phase_field import realised_field
+from oscsim.substrate.phase_field import full_scales, realised_field
 from oscsim.substrate.phase_pull import (
     Pull,
     Read,
@@ -37,15 +37,15 @@ class Dwell(NamedTuple):
     theta : FloatArray
         Phases at the start (rad).
     field : complex array
-        Frozen field, in units of a weight of 1.
+        Frozen field, in units of a weight at full scale.
     strength : FloatArray
-        v, signed.
+        v times the full scale, signed.
     time : FloatArray
-        Dwell in units of 1 / (rate of a weight of 1).
+        Dwell in units of 1 / (rate of a weight at full scale).
     share : FloatArray
         Part of the dwell wanted that the device gives.
     detuning : FloatArray or None
-        Broadcasts; in units of the rate of a weight of 1.
+        Broadcasts; in units of the rate of a weight at full scale.
     number : IntArray
         Global numbers, from which every random draw follows.
     """
@@ -197,7 +197,9 @@ def _dwell_of(
     chip: PhaseChip,
     tally: PhaseTally,
 ) -> Dwell:
-    theta, strength = pull.theta[live], pull.strength[live]
+    theta = pull.theta[live]
+    scale = full_scales(pull.attention[live], chip, theta.shape[-1])
+    strength = pull.strength[live] * scale
     wanted = strength * torque(theta, field)
     time = np.abs(strength) * small_signal_gain(pull.bound, pull.radius, wanted)
     longest = chip.device.settle_time * chip.rate

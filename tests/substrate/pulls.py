@@ -54,10 +54,14 @@ def same_pull(n, *, strength=1.0, partner=1.0, own=0.5):
     return pull_of(theta, weights, strength)
 
 
-def phase_chip(pull, *, seed=5, chip=0, self_term="frozen", unwrapped=False, **fields):
+MODEL = ("self_term", "unwrapped", "ranging")
+
+
+def phase_chip(pull, *, seed=5, chip=0, **fields):
     """A chip of a ring device without any imperfection but those given."""
     _, time, k = pull.theta.shape
-    model = PhaseModel(pull.layer + 1, time, k, self_term, unwrapped)
+    switches = {name: fields.pop(name) for name in MODEL if name in fields}
+    model = PhaseModel(pull.layer + 1, time, k, **switches)
     return program_phases(device(**fields), model, seed=seed, chip=chip)
 
 

@@ -459,9 +459,51 @@ def test_lost_and_too_strong_fields_are_counted():
     assert tally.undriven == tally.unlocked == 6
 
 
+@pytest.mark.parametrize("bound", BOUNDS)
+@pytest.mark.parametrize("how", HOW)
+def test_a_row_s_largest_weight_at_full_scale_only_shortens_the_dwell(how, bound):
+    pull = random_pull(bound=bound, radius=0.9)
+    fixed, ranged = PhaseTally(), PhaseTally()
+    np.testing.assert_allclose(
+        turned(pull, how, ranging="row", tally=ranged),
+        turned(pull, how, tally=fixed),
+        atol=1e-13,
+    )
+    assert ranged.dwell < 0.9 * fixed.dwell
+    largest = np.repeat(pull.attention.max(-1), 2, axis=1).swapaxes(1, 2)
+    gain = small_signal_gain(
+        bound, pull.radius, pull.strength * torque(pull.theta, pull.field)
+    )
+    if bound != "norm":
+        wanted = np.abs(pull.strength) * gain * largest / RATE
+        assert ranged.dwell == pytest.approx(wanted.sum())
+
+
+def test_ranging_by_row_saves_weights_that_a_converter_would_lose():
+    """Rows of 15 to 20 equal weights are below half a step of 3 bits, 1/14."""
+    uniform = np.tril(np.ones((2, 1, 20, 20)))
+    uniform /= uniform.sum(-1, keepdims=True)
+    draw = np.random.default_rng(2)
+    pull = pull_of(draw.uniform(-3, 3, (2, 20, 4)), uniform)
+    exact = turned(pull)
+    lost, kept = PhaseTally(), PhaseTally()
+    coarse = turned(pull, weight_bits=3, tally=lost)
+    fine = turned(pull, weight_bits=3, tally=kept, ranging="row")
+    assert (lost.couplings, kept.couplings) == (420, 420)
+    assert lost.zeroed == 2 * sum(range(15, 21))
+    assert kept.zeroed == 0
+    np.testing.assert_allclose(fine, exact, atol=1e-13)
+    assert np.abs(coarse - exact).max() > 0.1
+
+
 @pytest.mark.parametrize(
     ("make", "error", "said"),
     [
+        (
+            lambda p: phase_chip(p, ranging="wide"),
+            SpecError,
+            "ranging must be 'fixed' or 'row', got 'wide'",
+        ),
         (lambda p: updated(p, "jump"), SpecError, "'map' or 'flow', got 'jump'"),
         (
             lambda p: phase_chip(p, self_term="loose"),
