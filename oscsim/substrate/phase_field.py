@@ -42,10 +42,11 @@ def realised_field(
 ) -> ComplexArray:
     """Return ``G_tj = sum_u c_tuj p_uj``, in units of a weight at full scale.
 
-    The weights, over the full scale of their row, pass a converter (``weight_bits``) and differ by coupler; the
-    copies p are the latched phases through theirs (``anchor_bits``), each a
-    little turned and scaled. A co-rotating self term turns with its own
-    oscillator and so never pulls it: it is left out.
+    The weights, over the full scale of their row, pass a converter
+    (``weight_bits``) and differ by coupler; the copies p are the latched phases
+    through theirs (``anchor_bits``), each a little turned and scaled. A
+    co-rotating self term turns with its own oscillator and so never pulls it:
+    it is left out.
 
     Parameters
     ----------
