@@ -54,7 +54,7 @@ def attention_maps(run: Run, item: int) -> AttentionMaps | None:
     """
     if not 0 <= item < len(run.data):
         raise SpecError(f"item must be in 0..{len(run.data) - 1}, got {item}")
-    setting, config = run.setting, run.checkpoint.config
+    setting, config = run.setting, run.checkpoint.fixed_query
     if setting.rung == "digital" or setting.perturbation is not None:
         return None
     weights = in_float64(run.checkpoint.weights)

@@ -6,10 +6,10 @@ import numpy as np
 
 from oscsim.bridge.calibrate import calibrate
 from oscsim.bridge.checkpoint import Checkpoint
-from oscsim.bridge.infer import Engine
+from oscsim.bridge.engine import Engine
 from oscsim.bridge.setting import Setting
 from oscsim.errors import DataError
-from oscsim.models.config import FixedQueryConfig
+from oscsim.models.families import ModelConfig
 from oscsim.substrate.device import Device, Rung, as_device
 from oscsim.typing import FloatArray, IntArray
 
@@ -54,19 +54,22 @@ def logits(
         As `oscsim.bridge.infer.infer`.
     """
     ids = checked_ids(inputs, checkpoint.config)
-    columns = None if positions is None else _checked_positions(positions, ids)
-    setting = Setting(as_device(device, checkpoint.config.d_osc), rung, seed)
+    columns = None
+    if positions is not None:
+        columns = _checked_positions(positions, ids)
+        _ = checkpoint.fixed_query  # the others read every position
+    setting = Setting(as_device(device, checkpoint.d_osc), rung, seed)
     setting.require(checkpoint)
     engine = Engine(checkpoint, ids, columns)
     layers = calibrate(checkpoint, engine.weights, ids).layers
     with engine.running():
         found: FloatArray = engine.on_chip(setting, layers, 0, 1).logits[0]
-    if columns is not None and checkpoint.config.n_outputs == 1:
+    if columns is not None and found.shape[1:] == (1,):
         found = found[:, 0]
     return found
 
 
-def checked_ids(inputs: IntArray, config: FixedQueryConfig) -> IntArray:
+def checked_ids(inputs: IntArray, config: ModelConfig) -> IntArray:
     """Return token ids as int64 after checking shape and range.
 
     Raises
