@@ -12,8 +12,8 @@ from oscsim.models.kuramoto_attention import PhasePass, forward
 from oscsim.models.kuramoto_config import KuramotoConfig
 from oscsim.substrate.device import Device
 from oscsim.substrate.phase_chip import PhaseChip, PhaseModel, program_phases
-from oscsim.substrate.phase_tally import PhaseTally
 from oscsim.substrate.phase_update import How, read_on, update_on
+from oscsim.substrate.tally import SettleTally
 from oscsim.typing import FloatArray, IntArray
 
 DIGITAL_PARTS = (
@@ -89,7 +89,7 @@ def phase_chip(
 
 
 def phase_pass_on(
-    chip: PhaseChip, repeat: int, tally: PhaseTally, *, update: How = "map"
+    chip: PhaseChip, repeat: int, tally: SettleTally, *, update: How = "map"
 ) -> PhasePass:
     """Return the forward pass of a model on one chip in one repeat.
 
@@ -99,7 +99,7 @@ def phase_pass_on(
         The static draw.
     repeat : int
         Number of the dynamic draw.
-    tally : PhaseTally
+    tally : SettleTally
         Filled with what happened.
     update : {"map", "flow"}
         The trained step, or what an oscillator does in its frozen field; see

@@ -12,8 +12,8 @@ from oscsim.errors import SpecError
 from oscsim.models.kuramoto_attention import PhasePass, forward
 from oscsim.models.kuramoto_config import KuramotoConfig
 from oscsim.substrate.device import Device
-from oscsim.substrate.phase_tally import PhaseTally
 from oscsim.substrate.phase_update import How
+from oscsim.substrate.tally import SettleTally
 from oscsim.typing import FloatArray, IntArray
 
 
@@ -115,7 +115,7 @@ def phase_layers(
             f"ids must hold at least one window of two tokens, got shape {ids.shape}"
         )
     chip = None if device is None else phase_chip(device, config, seed=seed, chip=0)
-    tally = PhaseTally()
+    tally = SettleTally()
     sums = np.zeros((config.n_layers, 4))
     with one_blas_thread():
         for block in blocks(ids, None, 0):

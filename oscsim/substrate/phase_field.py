@@ -4,8 +4,8 @@ import numpy as np
 
 from oscsim._jit import kernel
 from oscsim.substrate.phase_chip import PhaseChip
-from oscsim.substrate.phase_tally import PhaseTally
 from oscsim.substrate.quantize import quantize_phase, quantize_unsigned
+from oscsim.substrate.tally import SettleTally
 from oscsim.typing import ComplexArray, FloatArray
 
 
@@ -38,7 +38,7 @@ def realised_field(
     theta: FloatArray,
     chip: PhaseChip,
     layer: int,
-    tally: PhaseTally,
+    tally: SettleTally,
 ) -> ComplexArray:
     """Return ``G_tj = sum_u c_tuj p_uj``, in units of a weight at full scale.
 
@@ -58,7 +58,7 @@ def realised_field(
         The static draw.
     layer : int
         Number of the layer.
-    tally : PhaseTally
+    tally : SettleTally
         Given the weights that were clipped or lost.
 
     Returns
@@ -74,7 +74,7 @@ def realised_field(
         device.weight_bits,
         limit=device.weight_bits is not None,
     )
-    tally.record_couplings(int(np.count_nonzero(attention)), loaded)
+    tally.record_couplings(layer, attention, loaded)
     weights = loaded.values
     if device.anchor_bits is not None:
         theta = quantize_phase(theta, device.anchor_bits)

@@ -22,8 +22,8 @@ from oscsim.substrate.phase_pull import (
     torque,
     wrap,
 )
-from oscsim.substrate.phase_tally import PhaseTally
 from oscsim.substrate.quantize import quantize_phase
+from oscsim.substrate.tally import SettleTally
 from oscsim.typing import BoolArray, ComplexArray, FloatArray, IntArray
 
 How: TypeAlias = Literal["map", "flow"]
@@ -60,7 +60,7 @@ class Dwell(NamedTuple):
 
 
 def update_on(
-    chip: PhaseChip, repeat: int, tally: PhaseTally, *, how: How = "map"
+    chip: PhaseChip, repeat: int, tally: SettleTally, *, how: How = "map"
 ) -> Update:
     """Return the value update of one chip in one repeat.
 
@@ -77,7 +77,7 @@ def update_on(
         The static draw.
     repeat : int
         Number of the dynamic draw: thermal and read-out noise.
-    tally : PhaseTally
+    tally : SettleTally
         Filled with what happened.
     how : {"map", "flow"}
         Which.
@@ -104,7 +104,7 @@ def update_on(
     return partial(_update, chip=chip, repeat=repeat, tally=tally, how=how)
 
 
-def read_on(chip: PhaseChip, repeat: int, tally: PhaseTally) -> Read:
+def read_on(chip: PhaseChip, repeat: int, tally: SettleTally) -> Read:
     """Return how the score stage reads the phases on one chip in one repeat.
 
     With read-out noise and through the converter, drawn apart from the reading
@@ -119,7 +119,7 @@ def _update(
     *,
     chip: PhaseChip,
     repeat: int,
-    tally: PhaseTally,
+    tally: SettleTally,
     how: How,
 ) -> FloatArray:
     live = pull.items >= 0
@@ -153,7 +153,7 @@ def _read(
     *,
     chip: PhaseChip,
     repeat: int,
-    tally: PhaseTally,
+    tally: SettleTally,
 ) -> FloatArray:
     live = items >= 0
     number = oscillator_numbers(items[live], theta.shape[1], chip)
@@ -195,7 +195,7 @@ def _dwell_of(
     live: BoolArray,
     field: ComplexArray,
     chip: PhaseChip,
-    tally: PhaseTally,
+    tally: SettleTally,
 ) -> Dwell:
     theta = pull.theta[live]
     scale = full_scales(pull.attention[live], chip, theta.shape[-1])
@@ -209,9 +209,12 @@ def _dwell_of(
     if detuning is not None:
         detuning = np.broadcast_to(detuning[: theta.shape[1]] / chip.rate, theta.shape)
         tally.unlocked += int(np.count_nonzero(np.abs(detuning) >= np.abs(field)))
-    _tally_field(np.abs(field), chip, tally)
-    tally.dwells += time.size
-    tally.cut += int(np.count_nonzero(cut))
+    size = np.abs(field)
+    tally.record_dwells(size, int(np.count_nonzero(cut)))
+    frequency = chip.device.frequency_hz
+    if frequency is not None:
+        limit = chip.device.weak_coupling * 2 * np.pi * frequency / chip.rate
+        tally.strongly_driven += int(np.count_nonzero(size > limit))
     return Dwell(
         theta=theta,
         field=field,
@@ -221,14 +224,6 @@ def _dwell_of(
         detuning=detuning,
         number=oscillator_numbers(pull.items[live], theta.shape[1], chip),
     )
-
-
-def _tally_field(size: FloatArray, chip: PhaseChip, tally: PhaseTally) -> None:
-    tally.undriven += int(np.count_nonzero(size == 0))
-    frequency = chip.device.frequency_hz
-    if frequency is not None:
-        limit = chip.device.weak_coupling * 2 * np.pi * frequency / chip.rate
-        tally.strongly_driven += int(np.count_nonzero(size > limit))
 
 
 def _stepped(
@@ -276,7 +271,7 @@ def _components(z: ComplexArray) -> FloatArray:
 
 
 def _count_dwell(
-    dwell: Dwell, chip: PhaseChip, tally: PhaseTally, counts: Counts
+    dwell: Dwell, chip: PhaseChip, tally: SettleTally, counts: Counts
 ) -> None:
     """Tally what was loaded and for how long oscillators, couplers and copies ran.
 

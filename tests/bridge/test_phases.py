@@ -21,13 +21,13 @@ from oscsim.errors import DeviceError, SpecError
 from oscsim.models.kuramoto_attention import forward
 from oscsim.models.phase_counting import digital_kuramoto
 from oscsim.substrate.device import RUNGS, Device
-from oscsim.substrate.phase_tally import PhaseTally
+from oscsim.substrate.tally import SettleTally
 from tests.models.kuramoto_models import K, T, model, tokens
 
 
 def on_chip(config, weights, device, *, ids=None, update="map", counts=None, **chip):
     chip = phase_chip(device, config, **({"seed": 1, "chip": 0} | chip))
-    run = phase_pass_on(chip, 0, PhaseTally(), update=update)
+    run = phase_pass_on(chip, 0, SettleTally(), update=update)
     run.counts = Counts() if counts is None else counts
     return forward(weights, config, tokens() if ids is None else ids, run=run)
 

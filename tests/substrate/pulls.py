@@ -5,8 +5,8 @@ import numpy as np
 from oscsim.counts import Counts
 from oscsim.substrate.phase_chip import PhaseModel, program_phases
 from oscsim.substrate.phase_pull import Pull
-from oscsim.substrate.phase_tally import PhaseTally
 from oscsim.substrate.phase_update import read_on, update_on
+from oscsim.substrate.tally import SettleTally
 from tests.substrate.drives import device
 
 WIDE = 1e9
@@ -67,13 +67,13 @@ def phase_chip(pull, *, seed=5, chip=0, **fields):
 
 def updated(pull, how="map", *, repeat=0, tally=None, counts=None, **options):
     """Phases after the update on a chip."""
-    tally = PhaseTally() if tally is None else tally
+    tally = SettleTally() if tally is None else tally
     update = update_on(phase_chip(pull, **options), repeat, tally, how=how)
     return update(pull, Counts() if counts is None else counts)
 
 
 def seen(pull, *, repeat=0, tally=None, **options):
     """Phases as the score stage reads them."""
-    tally = PhaseTally() if tally is None else tally
+    tally = SettleTally() if tally is None else tally
     read = read_on(phase_chip(pull, **options), repeat, tally)
     return read(pull.layer, pull.items, pull.theta, Counts())

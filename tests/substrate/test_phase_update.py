@@ -12,8 +12,8 @@ from oscsim.substrate.device import IMPERFECTIONS
 from oscsim.substrate.phase_chip import PhaseModel, require_phases
 from oscsim.substrate.phase_field import realised_field
 from oscsim.substrate.phase_pull import bounded, small_signal_gain, torque
-from oscsim.substrate.phase_tally import PhaseTally
 from oscsim.substrate.phase_update import update_on
+from oscsim.substrate.tally import SettleTally
 from tests import naive
 from tests.substrate.drives import RATE, device
 from tests.substrate.pulls import (
@@ -146,7 +146,7 @@ def test_unequal_couplers_against_sums_over_pairs(how, in_turn, self_term):
         in_turn=in_turn,
         has_self=self_term == "frozen",
     )
-    found = realised_field(pull.attention, pull.theta, chip, 0, PhaseTally())
+    found = realised_field(pull.attention, pull.theta, chip, 0, SettleTally())
     np.testing.assert_allclose(found, expected, atol=1e-13)
     after = turned(pull, how, **fields)
     again = turned(pull._replace(field=np.zeros_like(pull.field)), how, **fields)
@@ -156,7 +156,7 @@ def test_unequal_couplers_against_sums_over_pairs(how, in_turn, self_term):
 def test_equal_couplers_make_the_model_s_own_field():
     pull = random_pull()
     found = realised_field(
-        pull.attention, pull.theta, phase_chip(pull), 0, PhaseTally()
+        pull.attention, pull.theta, phase_chip(pull), 0, SettleTally()
     )
     np.testing.assert_allclose(found, pull.field, atol=1e-14)
     shared = realised_field(
@@ -164,7 +164,7 @@ def test_equal_couplers_make_the_model_s_own_field():
         pull.theta,
         phase_chip(pull, self_term="co-rotating"),
         0,
-        PhaseTally(),
+        SettleTally(),
     )
     own = np.einsum("bhtt->bth", pull.attention)[..., [0, 0, 1, 1]]
     np.testing.assert_allclose(
@@ -263,14 +263,14 @@ def test_detuning_turns_a_mapped_phase_by_its_rate_times_the_dwell():
 def test_a_dwell_longer_than_the_device_gives_is_cut_and_counted(how):
     pull = random_pull()
     cap = 0.4
-    tally = PhaseTally()
+    tally = SettleTally()
     found = turned(pull, how, settle_time=cap, tally=tally)
     shorter = np.clip(pull.strength, -cap * RATE, cap * RATE)
     np.testing.assert_allclose(
         found, turned(pull._replace(strength=shorter), how), atol=1e-13
     )
     assert tally.cut == np.count_nonzero(np.abs(pull.strength) > cap * RATE)
-    assert 0 < tally.cut < tally.dwells == pull.theta.size
+    assert 0 < tally.cut < tally.oscillators == pull.theta.size
 
 
 def test_read_out_noise_is_drawn_apart_for_the_score_and_after_the_dwell():
@@ -331,7 +331,7 @@ def test_a_shorter_window_gives_the_same_bits(how):
     )
     chip = phase_chip(pull, **NOISY)
     whole, part = (
-        update_on(chip, 0, PhaseTally(), how=how)(p, Counts()) for p in (pull, short)
+        update_on(chip, 0, SettleTally(), how=how)(p, Counts()) for p in (pull, short)
     )
     np.testing.assert_allclose(part, whole[:, :4], atol=1e-12)
 
@@ -339,12 +339,12 @@ def test_a_shorter_window_gives_the_same_bits(how):
 @pytest.mark.parametrize("how", HOW)
 def test_fillers_are_left_alone_and_not_counted(how):
     pull = random_pull(batch=3, items=[0, -1, 1])
-    tally, counts = PhaseTally(), Counts()
+    tally, counts = SettleTally(), Counts()
     after = updated(pull, how, tally=tally, counts=counts, **NOISY)
     np.testing.assert_array_equal(after[1], pull.theta[1])
     np.testing.assert_array_equal(seen(pull, **NOISY)[1], pull.theta[1])
     size = 2 * 5 * 4
-    assert tally.dwells == tally.reads == size
+    assert tally.oscillators == tally.reads == size
     assert counts.actions["readout", "state_read"] == size
 
 
@@ -406,7 +406,7 @@ def test_what_a_dwell_does_is_counted():
     strength = np.broadcast_to(np.array([[1.0], [3.0]]), (2, 2, 1))
     pull = same_pull(2, strength=strength)
     timed = {"read_time": 0.25, "write_time": 0.125}
-    counts, tally = Counts(), PhaseTally()
+    counts, tally = Counts(), SettleTally()
     updated(pull, counts=counts, tally=tally, **timed)
     short, long = 1 / RATE, 3 / RATE
     assert counts.actions["load", "coupling_write"] == 2 * 3 + 2 * 2
@@ -418,15 +418,15 @@ def test_what_a_dwell_does_is_counted():
     assert counts.actions["settle", "anchor_s"] == pytest.approx(2 * 2 * long)
     assert tally.dwell == pytest.approx(2 * (short + long))
     assert tally.busy == pytest.approx(2 * (long + 0.25 + 2 * 0.125))
-    assert (tally.couplings, tally.dwells, tally.reads) == (6, 4, 4)
+    assert (tally.couplings, tally.oscillators, tally.reads) == (6, 4, 4)
 
-    counts, tally = Counts(), PhaseTally()
+    counts, tally = Counts(), SettleTally()
     updated(pull, counts=counts, tally=tally, query_slots=1, **timed)
     held = short + 2 * long
     assert counts.actions["settle", "anchor_s"] == pytest.approx(2 * held)
     assert tally.busy == pytest.approx(2 * (short + long + 2 * 0.375))
 
-    counts, tally = Counts(), PhaseTally()
+    counts, tally = Counts(), SettleTally()
     model = {"time_unit": "model", "coupling_max": None}
     updated(pull, counts=counts, tally=tally, **model)
     assert not [key for key in counts.actions if key[1].endswith("_s")]
@@ -435,26 +435,26 @@ def test_what_a_dwell_does_is_counted():
 
 def test_tallies_add_and_say_how_far_a_flow_is_from_the_map():
     pull = random_pull()
-    tally = PhaseTally()
+    tally = SettleTally()
     flowed = turned(pull, "flow", tally=tally)
     gap = np.sqrt(np.mean((flowed - trained(pull)) ** 2))
     assert tally.rms(0, "gap") == pytest.approx(gap)
     assert tally.rms(0, "moved") == pytest.approx(np.sqrt(np.mean(trained(pull) ** 2)))
     both = tally + tally
-    assert both.dwells == 2 * tally.dwells
+    assert both.oscillators == 2 * tally.oscillators
     assert both.rms(0, "gap") == pytest.approx(gap)
-    turned(pull, tally=(mapped := PhaseTally()))
+    turned(pull, tally=(mapped := SettleTally()))
     assert mapped.rms(0, "gap") < 1e-14
-    assert PhaseTally().rms(0, "gap") == 0.0
+    assert SettleTally().rms(0, "gap") == 0.0
 
 
 def test_lost_and_too_strong_fields_are_counted():
     pull = same_pull(3, own=0.25)
-    tally = PhaseTally()
+    tally = SettleTally()
     updated(pull, weight_bits=1, tally=tally, frequency_hz=2.0)
     assert (tally.couplings, tally.zeroed, tally.clipped) == (9, 3, 0)
     assert tally.strongly_driven == 6  # 2 rad/s > .1 * 2 pi * 2 Hz
-    tally = PhaseTally()
+    tally = SettleTally()
     updated(pull, stuck_off=1.0, tally=tally, frequency_offset=1e-9)
     assert tally.undriven == tally.unlocked == 6
 
@@ -463,7 +463,7 @@ def test_lost_and_too_strong_fields_are_counted():
 @pytest.mark.parametrize("how", HOW)
 def test_a_row_s_largest_weight_at_full_scale_only_shortens_the_dwell(how, bound):
     pull = random_pull(bound=bound, radius=0.9)
-    fixed, ranged = PhaseTally(), PhaseTally()
+    fixed, ranged = SettleTally(), SettleTally()
     np.testing.assert_allclose(
         turned(pull, how, ranging="row", tally=ranged),
         turned(pull, how, tally=fixed),
@@ -480,17 +480,17 @@ def test_a_row_s_largest_weight_at_full_scale_only_shortens_the_dwell(how, bound
 
 
 def test_ranging_by_row_saves_weights_that_a_converter_would_lose():
-    """Rows of 15 to 20 equal weights are below half a step of 3 bits, 1/14."""
+    """Rows of 14 to 20 equal weights reach at most half a step of 3 bits, 1/14."""
     uniform = np.tril(np.ones((2, 1, 20, 20)))
     uniform /= uniform.sum(-1, keepdims=True)
     draw = np.random.default_rng(2)
     pull = pull_of(draw.uniform(-3, 3, (2, 20, 4)), uniform)
     exact = turned(pull)
-    lost, kept = PhaseTally(), PhaseTally()
+    lost, kept = SettleTally(), SettleTally()
     coarse = turned(pull, weight_bits=3, tally=lost)
     fine = turned(pull, weight_bits=3, tally=kept, ranging="row")
     assert (lost.couplings, kept.couplings) == (420, 420)
-    assert lost.zeroed == 2 * sum(range(15, 21))
+    assert lost.zeroed == 2 * sum(range(14, 21))
     assert kept.zeroed == 0
     np.testing.assert_allclose(fine, exact, atol=1e-13)
     assert np.abs(coarse - exact).max() > 0.1
