@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from oscsim.bridge.checkpoint import Checkpoint
-    from oscsim.bridge.datasets import TokenSet
-    from oscsim.bridge.infer import Run
+    from oscsim.bridge.infer import Labelled, Run
     from oscsim.substrate.device import Device
 
 WORK_FAILED, WRONG_REQUEST, INTERRUPTED = 1, 2, 130
@@ -425,13 +424,12 @@ def devices(
 
 def _model_and_data(
     path: str, data: str | None, config: list[str] | None
-) -> "tuple[Checkpoint, TokenSet]":
+) -> "tuple[Checkpoint, Labelled]":
     from oscsim.bridge.checkpoint import load_checkpoint
-    from oscsim.bridge.datasets import bundled_data, read_sva
+    from oscsim.bridge.infer import as_data
 
     model = load_checkpoint(path, _assignments(config, "--config") or None)
-    source = bundled_data(model.config) if data is None else data
-    return model, read_sva(source, model.config)
+    return model, as_data(data, model.config)
 
 
 def _device(

@@ -7,6 +7,7 @@ import numpy as np
 
 from oscsim.bridge.checkpoint import Checkpoint
 from oscsim.bridge.datasets import read_sva
+from oscsim.bridge.digit_data import bundled_digits, read_digits
 from oscsim.bridge.passes import Block, evaluate, one_blas_thread
 from oscsim.bundled import data_folder
 from oscsim.counts import Counts
@@ -41,7 +42,9 @@ class Calibration:
 
 
 def calibrate(
-    checkpoint: Checkpoint, weights: Mapping[str, FloatArray], ids: IntArray
+    checkpoint: Checkpoint,
+    weights: Mapping[str, FloatArray],
+    ids: IntArray | FloatArray,
 ) -> Calibration:
     """Fix the full scale of ``w_ij |r_j|`` per layer and head.
 
@@ -55,7 +58,7 @@ def calibrate(
         A fixed-query model.
     weights : mapping of str to FloatArray
         Its float64 tensors.
-    ids : IntArray, shape (n, time)
+    ids : IntArray, shape (n, time), or FloatArray, shape (n, time, n_features)
         The data that is run.
     """
     config = checkpoint.config
@@ -85,8 +88,10 @@ def calibrate(
     return Calibration(layers, source, warnings)
 
 
-def _bundled_items(config: FixedQueryConfig) -> IntArray | None:
+def _bundled_items(config: FixedQueryConfig) -> IntArray | FloatArray | None:
     """Return the training items of the task, None if there are none to use."""
+    if config.task == "digits":
+        return _bundled_clips(config)
     path = data_folder("datasets") / "sva" / "calibration.jsonl"
     if config.task != "sva" or not path.is_file():
         return None
@@ -94,6 +99,16 @@ def _bundled_items(config: FixedQueryConfig) -> IntArray | None:
         return read_sva(path, config).ids
     except DataError:  # another vocabulary than the published one
         return None
+
+
+def _bundled_clips(config: FixedQueryConfig) -> FloatArray | None:
+    """Return the first training clips, no longer than the longest of them."""
+    try:
+        clips = read_digits(bundled_digits(), config, "training")
+    except DataError:  # other features, or clips longer than it holds
+        return None
+    longest = int(clips.lengths[:CALIBRATION_ITEMS].max())
+    return clips.inputs[:CALIBRATION_ITEMS, :longest]
 
 
 def _full_scale(drive: Drive) -> FloatArray:

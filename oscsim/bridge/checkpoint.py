@@ -195,12 +195,9 @@ def _given(config: Mapping[str, Any] | None) -> dict[str, Any]:
             f"config has no field {', '.join(unknown)}: the fields are "
             f"{', '.join(_FIELDS)}"
         )
-    return _with_tuples(given)
-
-
-def _with_tuples(fields: dict[str, Any]) -> dict[str, Any]:
-    """Return fields whose lists, as JSON has them, are tuples."""
-    return {k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()}
+    if isinstance(given.get("vocabulary"), list):
+        given["vocabulary"] = tuple(given["vocabulary"])
+    return given
 
 
 def _stored_config(folder: Path) -> dict[str, Any]:
@@ -218,7 +215,9 @@ def _stored_config(folder: Path) -> dict[str, Any]:
         raise CheckpointError(f"{path} is not a JSON file") from None
     if not isinstance(stored, dict):
         raise CheckpointError(f"{path} must hold a JSON object")
-    return _with_tuples(stored)
+    if isinstance(stored.get("vocabulary"), list):
+        stored["vocabulary"] = tuple(stored["vocabulary"])
+    return stored
 
 
 def _weights_in(folder: Path) -> Path:

@@ -8,7 +8,7 @@ from scipy.stats import t as student_t
 
 from oscsim.bridge.infer import Run
 from oscsim.substrate.tally import SettleTally
-from oscsim.typing import BoolArray, FloatArray
+from oscsim.typing import BoolArray, FloatArray, IntArray
 
 SAME_LOGIT = 1e-9
 
@@ -75,8 +75,9 @@ class Comparison:
 def compare(run: Run) -> Comparison:
     """Compare a run with the digital model on the same inputs.
 
-    A decision is the sign of the logit. The metric is the accuracy on hard
-    sentences, or on all of them if the data has no hard ones.
+    A decision is the sign of the logit, or the largest of several. The metric
+    is the accuracy on hard sentences, or on all items if the data has no hard
+    ones.
 
     Parameters
     ----------
@@ -87,10 +88,9 @@ def compare(run: Run) -> Comparison:
     -------
     Comparison
     """
-    truth = run.data.labels == 1
+    truth = run.data.labels
     counted = run.data.hard if run.data.hard.any() else np.ones_like(run.data.hard)
-    decided = run.logits > 0
-    digital = run.digital > 0
+    decided, digital = run.decided(run.logits), run.decided(run.digital)
     right = decided == truth
     per_chip = right[..., counted].mean(axis=(1, 2))
     everywhere = right.mean(axis=(1, 2))
@@ -154,5 +154,5 @@ def _standard_error(values: FloatArray) -> float:
     return float(values.std(ddof=1) / math.sqrt(n)) if n > 1 else math.nan
 
 
-def _accuracy(decided: BoolArray, truth: BoolArray, counted: BoolArray) -> float:
+def _accuracy(decided: IntArray, truth: IntArray, counted: BoolArray) -> float:
     return float((decided == truth)[counted].mean())

@@ -239,6 +239,7 @@ def shape_of(run: Run, lengths: IntArray) -> Shape:
         power=config.p,
         n_outputs=config.n_outputs,
         head_rows=len(lengths),
+        n_features=config.n_features,
     )
 
 

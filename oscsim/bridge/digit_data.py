@@ -15,8 +15,6 @@ from oscsim.errors import DataError
 from oscsim.models.config import FixedQueryConfig
 from oscsim.typing import BoolArray, FloatArray, IntArray
 
-N_DIGITS = 10
-
 Split: TypeAlias = Literal["training", "held out", "all"]
 
 
@@ -31,7 +29,7 @@ class DigitSet:
     lengths : IntArray, shape (n,)
         Frames of each clip.
     labels : IntArray, shape (n,)
-        The digit, 0..9.
+        The digit.
     sha256 : str
         Digest of the file's bytes.
     path : str
@@ -56,6 +54,11 @@ class DigitSet:
     def hard(self) -> BoolArray:
         """No clip is set apart as hard."""
         return np.zeros(len(self), np.bool_)
+
+    @property
+    def noun(self) -> str:
+        """What one item is called."""
+        return "clip"
 
 
 def bundled_digits() -> Path:
@@ -145,7 +148,7 @@ def _clips(
     if frames.dtype.kind != "f" or not np.isfinite(frames).all():
         raise DataError(f"{source}: frames must be finite floating-point numbers")
     lengths = _whole(arrays["lengths"], "lengths", 1, config.max_len, source)
-    digits = _whole(arrays["digits"], "digits", 0, N_DIGITS - 1, source)
+    digits = _whole(arrays["digits"], "digits", 0, config.n_outputs - 1, source)
     n_clips = len(lengths)
     held_out = arrays.get("held_out", np.ones(n_clips, np.bool_))
     if len(digits) != n_clips or held_out.shape != (n_clips,):

@@ -14,6 +14,7 @@ import numpy as np
 from oscsim.bridge.calibrate import calibrate
 from oscsim.bridge.checkpoint import Checkpoint
 from oscsim.bridge.datasets import TokenSet, bundled_data, read_sva
+from oscsim.bridge.digit_data import DigitSet, read_digits
 from oscsim.bridge.passes import (
     Outcome,
     blocks,
@@ -36,6 +37,9 @@ from oscsim.typing import FloatArray, IntArray
 
 Progress: TypeAlias = Callable[[int, int], None]
 
+Labelled: TypeAlias = TokenSet | DigitSet
+"""Inputs of a model that decides something about each of them."""
+
 
 @dataclass(frozen=True, eq=False)
 class Run:
@@ -45,13 +49,13 @@ class Run:
     ----------
     checkpoint : Checkpoint
         The model.
-    data : TokenSet
+    data : TokenSet or DigitSet
         Its inputs and labels.
     setting : Setting
         The hardware, the rung and the seed.
-    digital : FloatArray, shape (items,)
-        Logits of the digital model.
-    logits : FloatArray, shape (chips, repeats, items)
+    digital : FloatArray, shape (items,) or (items, outputs)
+        Logits of the digital model; one an item where it has one output.
+    logits : FloatArray, shape (chips, repeats, items) or one axis more
         Logits on the substrate.
     counts : Counts
         Tally over all chips and repeats.
@@ -70,7 +74,7 @@ class Run:
     """
 
     checkpoint: Checkpoint
-    data: TokenSet
+    data: Labelled
     setting: Setting
     digital: FloatArray
     logits: FloatArray
@@ -86,9 +90,19 @@ class Run:
     def existing_lengths(self) -> IntArray:
         """Positions of each item that exist in hardware, shape (items,)."""
         config = self.checkpoint.config
-        if config.mask_readout and config.padding_idx is not None:
+        if config.mask_readout and config.is_padded:
             return self.data.lengths
-        return np.full(len(self.data), self.data.ids.shape[1])
+        return np.full(len(self.data), self.data.inputs.shape[1])
+
+    def decided(self, logits: FloatArray) -> IntArray:
+        """Return what logits decide, to be compared with the labels.
+
+        The largest of several outputs, else whether a single one is above 0.
+        """
+        if self.checkpoint.config.n_outputs > 1:
+            largest: IntArray = np.argmax(logits, axis=-1)
+            return largest
+        return (logits > 0).astype(np.int64)
 
     @property
     def interrupted(self) -> bool:
@@ -98,7 +112,7 @@ class Run:
 
 def infer(
     checkpoint: Checkpoint,
-    data: TokenSet | str | Path | None = None,
+    data: Labelled | str | Path | None = None,
     *,
     device: Device | str | Path | None = None,
     rung: Rung = "device",
@@ -115,7 +129,7 @@ def infer(
     ----------
     checkpoint : Checkpoint
         A trained fixed-query model.
-    data : TokenSet or path, optional
+    data : TokenSet, DigitSet or path, optional
         Inputs and labels; the bundled evaluation set by default.
     device : Device, name or path, optional
         The hardware; the default preset for the checkpoint's d_osc.
@@ -155,8 +169,8 @@ def infer(
     setting.require(checkpoint)
     _require_decision(checkpoint)
     chips, repeats = checked_draws(rung, chips, repeats)
-    engine = Engine(checkpoint, data.ids, data.positions, n_threads)
-    calibration = calibrate(checkpoint, engine.weights, data.ids)
+    engine = Engine(checkpoint, data.inputs, data.positions, n_threads)
+    calibration = calibrate(checkpoint, engine.weights, data.inputs)
     with engine.running():
         digital = engine.run(Pass)
         done = engine.on_chips(setting, calibration.layers, chips, repeats, progress)
@@ -164,8 +178,8 @@ def infer(
         checkpoint=checkpoint,
         data=data,
         setting=setting,
-        digital=digital.logits[:, 0],
-        logits=np.stack([outcome.logits for outcome in done])[..., 0],
+        digital=_squeezed(digital.logits),
+        logits=_squeezed(np.stack([outcome.logits for outcome in done])),
         counts=sum((outcome.counts for outcome in done), Counts()),
         digital_counts=digital.counts,
         digital_clamped=digital.clamped,
@@ -178,35 +192,44 @@ def infer(
     )
 
 
-def as_data(data: TokenSet | str | Path | None, config: FixedQueryConfig) -> TokenSet:
+def as_data(data: Labelled | str | Path | None, config: FixedQueryConfig) -> Labelled:
     """Return the data meant: as given, from a file, or the bundled set."""
-    if isinstance(data, TokenSet):
+    wanted = TokenSet if config.n_features is None else DigitSet
+    if isinstance(data, wanted):
         return data
     if not isinstance(data, str | Path | None):
-        raise DataError(f"data must be a TokenSet or a path, got {data!r:.60}")
-    return read_sva(bundled_data(config) if data is None else data, config)
+        raise DataError(
+            f"data must be a {wanted.__name__} or a path for a checkpoint of task "
+            f"{config.task!r}, got {data!r:.60}"
+        )
+    path = bundled_data(config) if data is None else data
+    return read_sva(path, config) if wanted is TokenSet else read_digits(path, config)
 
 
-def _length_warnings(config: FixedQueryConfig, data: TokenSet) -> tuple[str, ...]:
+def _squeezed(logits: FloatArray) -> FloatArray:
+    return logits[..., 0] if logits.shape[-1] == 1 else logits
+
+
+def _length_warnings(config: FixedQueryConfig, data: Labelled) -> tuple[str, ...]:
     """Return what the lengths of the sentences mean for how it was trained."""
     trained, found = config.trained_length, []
     if trained is not None and (data.lengths > trained).any():
         n_long = int((data.lengths > trained).sum())
         found.append(
-            f"{n_long} sentences are longer than the trained length {trained}: "
+            f"{n_long} {data.noun}s are longer than the trained length {trained}: "
             "their last anchors were never trained"
         )
     if not config.mask_readout and trained is None:
         found.append(
             "padded positions are read out and the trained length is unknown: results "
-            f"depend on the padded length, here {data.ids.shape[1]}"
+            f"depend on the padded length, here {data.inputs.shape[1]}"
         )
     return tuple(found)
 
 
 def _require_decision(checkpoint: Checkpoint) -> None:
     n_outputs = checkpoint.config.n_outputs
-    if n_outputs != 1:
+    if n_outputs != 1 and checkpoint.config.task != "digits":
         raise SpecError(
             f"{checkpoint.name} has {n_outputs} outputs: only checkpoints with one "
             "logit are compared by their decisions; use Checkpoint.logits"
@@ -244,13 +267,13 @@ class Engine:
     def __init__(
         self,
         checkpoint: Checkpoint,
-        ids: IntArray,
+        inputs: IntArray | FloatArray,
         positions: IntArray | None,
         n_threads: int | None = None,
     ) -> None:
         self.config = checkpoint.config
         self.weights = in_float64(checkpoint.weights)
-        self.parts = list(blocks(ids, positions, self.config.padding_idx or 0))
+        self.parts = list(blocks(inputs, positions, self.config.filler))
         self.n_threads = thread_count(n_threads)
         self.pool: ThreadPoolExecutor | None = None
 

@@ -12,8 +12,7 @@ import tomli_w
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from oscsim.bridge.checkpoint import load_checkpoint
-from oscsim.bridge.datasets import read_sva
-from oscsim.bridge.infer import Progress, Run, infer
+from oscsim.bridge.infer import Progress, Run, as_data, infer
 from oscsim.errors import SpecError
 from oscsim.files import write_whole
 from oscsim.substrate.device import Device, Rung
@@ -159,7 +158,7 @@ def rerun(
     }
     model = load_checkpoint(checkpoint or manifest.checkpoint, given or None)
     _require_same("checkpoint", manifest.checkpoint_sha256, model.sha256)
-    sentences = read_sva(data or manifest.data, model.config)
+    sentences = as_data(data or manifest.data, model.config)
     _require_same("data", manifest.data_sha256, sentences.sha256)
     perturb = manifest.perturb
     return infer(

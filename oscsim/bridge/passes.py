@@ -34,8 +34,8 @@ class Block(NamedTuple):
     ----------
     rows : slice
         Where the real items stand in the data set.
-    ids : IntArray, shape (64, time)
-        Token ids.
+    ids : IntArray, shape (64, time), or FloatArray, shape (64, time, n_features)
+        Token ids, or frames.
     positions : IntArray or None, shape (64,)
         Column that the head reads.
     items : IntArray, shape (64,)
@@ -43,7 +43,7 @@ class Block(NamedTuple):
     """
 
     rows: slice
-    ids: IntArray
+    ids: IntArray | FloatArray
     positions: IntArray | None
     items: IntArray
 
@@ -53,22 +53,24 @@ class Block(NamedTuple):
         return int(self.rows.stop - self.rows.start)
 
 
-def blocks(ids: IntArray, positions: IntArray | None, padding: int) -> Iterator[Block]:
+def blocks(
+    ids: IntArray | FloatArray, positions: IntArray | None, padding: float
+) -> Iterator[Block]:
     """Cut a data set into blocks.
 
     Parameters
     ----------
-    ids : IntArray, shape (n, time)
-        Token ids.
+    ids : IntArray, shape (n, time), or FloatArray, shape (n, time, n_features)
+        Token ids, or frames.
     positions : IntArray or None, shape (n,)
         Column that the head reads.
-    padding : int
-        Token that fills up the last block.
+    padding : float
+        What fills up the last block.
     """
     for first in range(0, len(ids), BLOCK):
         rows = slice(first, min(first + BLOCK, len(ids)))
         n_real = rows.stop - rows.start
-        block_ids = np.full((BLOCK, ids.shape[1]), padding, ids.dtype)
+        block_ids = np.full((BLOCK, *ids.shape[1:]), padding, ids.dtype)
         block_ids[:n_real] = ids[rows]
         block_positions = None
         if positions is not None:

@@ -3,9 +3,18 @@
 import math
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 PositiveInt = Annotated[int, Field(ge=1)]
+
+
+def _as_tuple(values: object) -> object:
+    return tuple(values) if isinstance(values, list) else values
+
+
+FromList = BeforeValidator(_as_tuple)
+"""Lets a strict tuple be given as a list, which is all that JSON has."""
+
 FiniteFloat = Annotated[float, Field(allow_inf_nan=False)]
 PositiveFloat = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
@@ -74,8 +83,8 @@ class FixedQueryConfig(BaseModel):
     trained_length: PositiveInt | None = None
     vocabulary: tuple[str, ...] | None = None
     n_features: PositiveInt | None = None
-    feature_mean: tuple[FiniteFloat, ...] | None = None
-    feature_std: tuple[PositiveFloat, ...] | None = None
+    feature_mean: Annotated[tuple[FiniteFloat, ...] | None, FromList] = None
+    feature_std: Annotated[tuple[PositiveFloat, ...] | None, FromList] = None
 
     @model_validator(mode="after")
     def _consistent(self) -> "FixedQueryConfig":
@@ -117,6 +126,11 @@ class FixedQueryConfig(BaseModel):
             raise ValueError(
                 "a model of frames has causal = false and padding_idx = null, "
                 f"got {self.causal} and {self.padding_idx}"
+            )
+        if frames and self.n_outputs < 2:
+            raise ValueError(
+                "task 'digits' has one output per digit, at least 2; n_outputs is "
+                f"{self.n_outputs}"
             )
         given = (self.feature_mean, self.feature_std)
         sizes = [None if f is None else len(f) for f in given]

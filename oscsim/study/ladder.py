@@ -8,8 +8,7 @@ import numpy as np
 
 from oscsim.bridge.checkpoint import Checkpoint
 from oscsim.bridge.compare import Comparison, compare
-from oscsim.bridge.datasets import TokenSet
-from oscsim.bridge.infer import Progress, Run, as_data, infer
+from oscsim.bridge.infer import Labelled, Progress, Run, as_data, infer
 from oscsim.substrate.device import RUNGS, Device, Rung, as_device
 
 
@@ -89,7 +88,7 @@ class Ladder:
 
 def ladder(
     checkpoint: Checkpoint,
-    data: TokenSet | str | Path | None = None,
+    data: Labelled | str | Path | None = None,
     *,
     device: Device | str | Path | None = None,
     chips: int = 4,
@@ -107,7 +106,7 @@ def ladder(
     ----------
     checkpoint : Checkpoint
         An oscillator model; a softmax twin has only the first rung.
-    data : TokenSet or path, optional
+    data : TokenSet, DigitSet or path, optional
         Inputs and labels; the bundled evaluation set by default.
     device : Device, name or path, optional
         The hardware; the default preset for the checkpoint's d_osc.
@@ -165,6 +164,6 @@ def _step(rung: Rung, run: Run, below: Run) -> Step:
     return Step(
         rung=rung,
         comparison=compare(run),
-        decisions_changed=float(np.mean((run.logits > 0) != (lower > 0))),
+        decisions_changed=float(np.mean(run.decided(run.logits) != run.decided(lower))),
         rms_change=float(np.sqrt(np.mean((run.logits - lower) ** 2))),
     )

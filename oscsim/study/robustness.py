@@ -8,8 +8,7 @@ import numpy as np
 
 from oscsim.bridge.checkpoint import Checkpoint
 from oscsim.bridge.compare import Comparison, compare, interval95
-from oscsim.bridge.datasets import TokenSet
-from oscsim.bridge.infer import Progress, infer
+from oscsim.bridge.infer import Labelled, Progress, infer
 from oscsim.errors import SpecError
 from oscsim.substrate.device import Device, Rung
 from oscsim.substrate.perturb import Kind, Perturbation
@@ -150,7 +149,7 @@ class Robustness:
 
 def robustness(
     checkpoint: Checkpoint,
-    data: TokenSet,
+    data: Labelled,
     *,
     strengths: Sequence[float] = (0.05, 0.1, 0.2, 0.5),
     times: Sequence[float] = (0.5, 1, 2, 5, 10, 30),
@@ -171,7 +170,7 @@ def robustness(
     ----------
     checkpoint : Checkpoint
         An oscillator model.
-    data : TokenSet
+    data : TokenSet or DigitSet
         Inputs and labels.
     strengths : sequence of float
         Strengths s of the perturbations, >= 0, dimensionless.
