@@ -95,7 +95,11 @@ def page(report: Report) -> str:
         ),
         ("oscillators", "Oscillators", sections.oscillators(run, comparison)),
         ("energy", "Energy and time", energy_section.energy(report.cost)),
-        ("attention", "Attention of one sentence", sections.attention(report.maps)),
+        (
+            "attention",
+            f"Attention of one {run.data.noun}",
+            sections.attention(report.maps),
+        ),
         ("device", "Device", device_section.device(setting) if has_device else ""),
         ("repeat", "Repeat this run", device_section.repeat(report.manifest)),
     )
@@ -109,7 +113,7 @@ def page(report: Report) -> str:
 
 def _subtitle(run: Run, comparison: Comparison) -> str:
     setting = run.setting
-    sentences = f"{sections.many(len(run.data), 'sentence')} of {run.data.path}"
+    sentences = f"{sections.many(len(run.data), run.data.noun)} of {run.data.path}"
     if setting.rung == "digital":
         return f"Rung digital, {sentences}."
     draws = (

@@ -35,11 +35,11 @@ def print_run(
         where = f"ideal substrate, {setting.perturbation}: {draws}"
     elif setting.rung == "digital":
         where = "the digital model alone"
-    sentences = _many(len(run.data), "sentence")
+    sentences = _many(len(run.data), run.data.noun)
     console.print(
         Text.assemble((run.checkpoint.name, "bold"), f" on {where}, {sentences}")
     )
-    console.print(_accuracy_table(comparison))
+    console.print(_accuracy_table(comparison, run.data.noun))
     if comparison.tally.oscillators:
         console.print(_tally_table(run, comparison))
     if cost is not None:
@@ -50,30 +50,30 @@ def print_run(
     _print_lines(console, "Note", warnings_of(run, cost))
 
 
-def _accuracy_table(comparison: Comparison) -> Table:
+def _accuracy_table(comparison: Comparison, noun: str) -> Table:
     table = Table()
     table.add_column("accuracy")
     for heading in ("digital", "substrate", "95 % over chips"):
         table.add_column(heading, justify="right")
     table.add_column(
-        "substrate - digital\n(± standard error\nover sentences)", justify="right"
+        f"substrate - digital\n(± standard error\nover {noun}s)", justify="right"
     )
     c = comparison
     table.add_row(
-        f"{c.metric.replace('_', ' ')} ({c.n_items} sentences)",
+        f"{c.metric.replace('_', ' ')} ({c.n_items} {noun}s)",
         percent(c.digital),
         percent(c.substrate),
         _interval(c.ci95),
         _gained(c.difference, c.difference_error),
     )
     table.add_row(
-        "all sentences",
+        f"all {noun}s",
         percent(c.digital_all),
         percent(c.substrate_all),
         _interval(c.ci95_all),
         _gained(c.difference_all, c.difference_all_error),
     )
-    table.add_row("same decision, all sentences", "", percent(c.agreement), "", "")
+    table.add_row(f"same decision, all {noun}s", "", percent(c.agreement), "", "")
     table.add_row("largest |logit error|", "", f"{c.max_abs_error:.3g}", "", "")
     return table
 
