@@ -115,6 +115,52 @@ def read_digits(
     return DigitSet(inputs, lengths[wanted], digits[wanted], digest, str(path))
 
 
+def checked_frames(
+    inputs: IntArray | FloatArray, config: FixedQueryConfig
+) -> FloatArray:
+    """Return normalised frames as float64 after checking shape and padding.
+
+    Parameters
+    ----------
+    inputs : FloatArray, shape (batch, time, n_features)
+        Frames; those at the end of a clip that are not a number are padding.
+    config : FixedQueryConfig
+        Of a model of frames.
+
+    Raises
+    ------
+    DataError
+        If the shape is another, a value is infinite, or a frame that exists
+        has a value that is not a number or follows one that does not exist.
+    """
+    try:
+        frames = np.asarray(inputs, np.float64)
+    except (ValueError, TypeError):
+        raise DataError("inputs must be an array of numbers") from None
+    if frames.ndim != 3 or 0 in frames.shape or frames.shape[2] != config.n_features:
+        raise DataError(
+            f"inputs must be frames of shape (batch, time, {config.n_features}), at "
+            f"least one of each; got shape {frames.shape}"
+        )
+    if frames.shape[1] > config.max_len:
+        raise DataError(
+            f"inputs have {frames.shape[1]} frames, the checkpoint holds "
+            f"{config.max_len}"
+        )
+    missing = np.isnan(frames)
+    padded: BoolArray = np.all(missing, axis=-1)
+    broken: BoolArray = np.any(missing, axis=-1) & ~padded
+    broken |= np.any(np.isinf(frames), axis=-1)
+    broken[:, 1:] |= padded[:, :-1] & ~padded[:, 1:]
+    if broken.any():
+        clip, frame = (int(k) for k in np.argwhere(broken)[0])
+        raise DataError(
+            f"inputs[{clip}, {frame}] must hold finite numbers, or nothing but NaN "
+            "from there on, which is padding"
+        )
+    return frames
+
+
 def _load(path: Path) -> tuple[dict[str, Any], str]:
     try:
         data = path.read_bytes()

@@ -6,6 +6,7 @@ import numpy as np
 
 from oscsim.bridge.calibrate import calibrate
 from oscsim.bridge.checkpoint import Checkpoint
+from oscsim.bridge.digit_data import checked_frames
 from oscsim.bridge.infer import Engine
 from oscsim.bridge.setting import Setting
 from oscsim.errors import DataError
@@ -16,7 +17,7 @@ from oscsim.typing import FloatArray, IntArray
 
 def logits(
     checkpoint: Checkpoint,
-    inputs: IntArray,
+    inputs: IntArray | FloatArray,
     *,
     rung: Rung = "digital",
     device: Device | str | Path | None = None,
@@ -30,7 +31,8 @@ def logits(
     checkpoint : Checkpoint
         The model.
     inputs : IntArray, shape (batch, time)
-        Token ids as the model was trained on them, marks and padding included.
+        Token ids as the model was trained on them, marks and padding included;
+        or normalised frames (batch, time, n_features), NaN where padded.
     rung : {"digital", "ideal", "finite", "noisy", "device"}
         Which imperfections act.
     device : Device, name or path, optional
@@ -44,16 +46,24 @@ def logits(
     -------
     FloatArray
         Float64. With ``positions``, shape (batch,) for one output and
-        (batch, n_outputs) for more; otherwise (batch, time, n_outputs).
+        (batch, n_outputs) for more; otherwise (batch, time, n_outputs), or
+        (batch, n_outputs) for a model of frames.
 
     Raises
     ------
     DataError
-        If ids or positions have the wrong shape or are out of range.
+        If ids, frames or positions have the wrong shape or are out of range,
+        or positions are given with frames.
     SpecError, DeviceError
         As `oscsim.bridge.infer.infer`.
     """
-    ids = checked_ids(inputs, checkpoint.config)
+    ids = (
+        checked_ids(inputs, checkpoint.config)
+        if checkpoint.config.n_features is None
+        else checked_frames(inputs, checkpoint.config)
+    )
+    if positions is not None and checkpoint.config.n_features is not None:
+        raise DataError("a model of frames reads no position: leave positions out")
     columns = None if positions is None else _checked_positions(positions, ids)
     setting = Setting(as_device(device, checkpoint.config.d_osc), rung, seed)
     setting.require(checkpoint)
@@ -66,7 +76,7 @@ def logits(
     return found
 
 
-def checked_ids(inputs: IntArray, config: FixedQueryConfig) -> IntArray:
+def checked_ids(inputs: IntArray | FloatArray, config: FixedQueryConfig) -> IntArray:
     """Return token ids as int64 after checking shape and range.
 
     Raises
@@ -95,14 +105,14 @@ def checked_ids(inputs: IntArray, config: FixedQueryConfig) -> IntArray:
     return ids.astype(np.int64)
 
 
-def _array_of(name: str, values: IntArray) -> IntArray:
+def _array_of(name: str, values: IntArray | FloatArray) -> IntArray:
     try:
         return np.asarray(values)
     except ValueError:
         raise DataError(f"{name} must be an array: rows of one length") from None
 
 
-def _checked_positions(positions: IntArray, ids: IntArray) -> IntArray:
+def _checked_positions(positions: IntArray, ids: IntArray | FloatArray) -> IntArray:
     columns = _array_of("positions", positions)
     if columns.shape != (len(ids),) or not np.issubdtype(columns.dtype, np.integer):
         raise DataError(
