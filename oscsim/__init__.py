@@ -14,7 +14,11 @@ if TYPE_CHECKING:
     from oscsim.bridge.compare import Comparison, compare
     from oscsim.bridge.cost import Cost, price
     from oscsim.bridge.datasets import TokenSet, read_sva
+    from oscsim.bridge.generate import generate
     from oscsim.bridge.infer import Run, infer
+    from oscsim.bridge.language import LanguageRun
+    from oscsim.bridge.language_compare import LanguageComparison
+    from oscsim.bridge.text_data import ByteText, read_bytes
     from oscsim.energy.ledger import Ledger, account
     from oscsim.errors import OscsimError
     from oscsim.network.potential import potential
@@ -48,6 +52,11 @@ if TYPE_CHECKING:
 
 _HOME = {
     "Checkpoint": "bridge.checkpoint",
+    "read_bytes": "bridge.text_data",
+    "generate": "bridge.generate",
+    "ByteText": "bridge.text_data",
+    "LanguageRun": "bridge.language",
+    "LanguageComparison": "bridge.language_compare",
     "load_checkpoint": "bridge.checkpoint",
     "Comparison": "bridge.compare",
     "compare": "bridge.compare",
@@ -87,11 +96,14 @@ _HOME = {
 }
 
 __all__ = [
+    "ByteText",
     "Checkpoint",
     "Comparison",
     "Cost",
     "Device",
     "Ladder",
+    "LanguageComparison",
+    "LanguageRun",
     "Ledger",
     "Network",
     "OscsimError",
@@ -104,6 +116,7 @@ __all__ = [
     "all_to_all",
     "compare",
     "effective_frequencies",
+    "generate",
     "infer",
     "ladder",
     "lattice",
@@ -117,6 +130,7 @@ __all__ = [
     "potential",
     "price",
     "random_regular",
+    "read_bytes",
     "read_sva",
     "ring",
     "robustness",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from oscsim.bridge.checkpoint import Checkpoint
-    from oscsim.bridge.infer import Labelled, Run
+    from oscsim.bridge.infer import AnyRun, Data
     from oscsim.substrate.device import Device
 
 WORK_FAILED, WRONG_REQUEST, INTERRUPTED = 1, 2, 130
@@ -54,7 +54,11 @@ ConfigText = Annotated[
 ]
 DataPath = Annotated[
     str | None,
-    typer.Option("--data", help="Sentences as JSON lines; the bundled ones if absent."),
+    typer.Option(
+        "--data",
+        help="Sentences as JSON lines, for a language model any bytes (also the "
+        "complete enwik8); the bundled ones if absent.",
+    ),
 ]
 DeviceName = Annotated[
     str | None,
@@ -72,6 +76,20 @@ Changes = Annotated[
     ),
 ]
 WHOLE: dict[str, Any] = {"parser": _whole, "metavar": "INTEGER"}
+WindowCount = Annotated[
+    int | None,
+    typer.Option(
+        "--windows",
+        help="Language models: windows of the trained context; 64 if absent.",
+        **WHOLE,
+    ),
+]
+ReadOutName = Annotated[
+    str,
+    typer.Option(
+        "--readout", help="direct, or prefix: p = 1 in prefix sums, if they are equal."
+    ),
+]
 Seed = Annotated[
     int, typer.Option("--seed", help="Seed of every random draw.", **WHOLE)
 ]
@@ -168,6 +186,8 @@ def infer(
             help="Published perturbation: coupling, state or frequency.",
         ),
     ] = None,
+    windows: WindowCount = None,
+    readout: ReadOutName = "direct",
     changes: Changes = None,
     config: ConfigText = None,
     seed: Seed = 0,
@@ -179,19 +199,19 @@ def infer(
 ) -> int:
     """Run a checkpoint on chips of a device, beside the digital model."""
     from oscsim.bridge.cost import require_prices
-    from oscsim.bridge.infer import checked_draws
+    from oscsim.bridge.engine import checked_draws
     from oscsim.bridge.infer import infer as run_on_chips
     from oscsim.bridge.setting import Setting
     from oscsim.substrate.perturb import Perturbation
 
-    model, sentences = _model_and_data(checkpoint, data, config)
+    model, inputs = _model_and_data(checkpoint, data, config, windows)
     perturbation = None if perturb is None else Perturbation.parse(perturb)
     if perturbation is not None and device is None:
         device, rung = "ideal", "ideal" if rung == "device" else rung
     hardware = _device(device, changes, rung, model)
-    setting = Setting(hardware, rung, seed, perturbation)  # type: ignore[arg-type]
+    setting = Setting(hardware, rung, seed, perturbation, readout)  # type: ignore[arg-type]
     setting.require(model)
-    require_prices(setting, model.config.d_osc)
+    require_prices(setting, model.d_osc)
     checked_draws(setting.rung, chips, repeats)
     extra = {
         "changes": hardware.changes,
@@ -201,15 +221,18 @@ def infer(
         "draws": [chips, repeats],
         "perturb": perturb,
     }
+    if windows is not None or readout != "direct":
+        extra |= {"windows": windows, "readout": readout}
     name = out or _folder_name(f"{model.name}-{hardware.name}-{rung}-s{seed}", extra)
     folder = Path(name)
     with _writable(folder):
         with _progress("chips", as_json) as tick:
             result = run_on_chips(
                 model,
-                sentences,
+                inputs,
                 device=hardware,
                 rung=rung,  # type: ignore[arg-type]
+                readout=readout,  # type: ignore[arg-type]
                 chips=chips,
                 repeats=repeats,
                 seed=seed,
@@ -229,6 +252,7 @@ def ladder(
     repeats: Annotated[
         int, typer.Option("--repeats", help="Dynamic draws on each chip.", **WHOLE)
     ] = 2,
+    windows: WindowCount = None,
     changes: Changes = None,
     config: ConfigText = None,
     seed: Seed = 0,
@@ -239,12 +263,12 @@ def ladder(
     from oscsim.report.terminal import print_ladder
     from oscsim.study.ladder import ladder as climb
 
-    model, sentences = _model_and_data(checkpoint, data, config)
+    model, inputs = _model_and_data(checkpoint, data, config, windows)
     hardware = _device(device, changes, "device", model)
     with _progress("rungs", as_json) as tick:
         result = climb(
             model,
-            sentences,
+            inputs,
             device=hardware,
             chips=chips,
             repeats=repeats,
@@ -259,6 +283,50 @@ def ladder(
     if result.interrupted:
         done = len(result.steps)
         return _complain(f"interrupted after {done} of 5 rungs", INTERRUPTED)
+    return 0
+
+
+@app.command()
+def generate(
+    checkpoint: CheckpointPath,
+    prompt: Annotated[str, typer.Option("--prompt", help="What to go on from.")],
+    device: DeviceName = None,
+    rung: Annotated[
+        str, typer.Option("--rung", help="digital, ideal, finite, noisy or device.")
+    ] = "device",
+    n_bytes: Annotated[
+        int, typer.Option("--bytes", help="Bytes to write.", **WHOLE)
+    ] = 200,
+    temperature: Annotated[
+        float, typer.Option("--temperature", help="0 takes the most probable byte.")
+    ] = 1.0,
+    changes: Changes = None,
+    config: ConfigText = None,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> int:
+    """Let a language model write, digitally and on a chip, with the same draws."""
+    from oscsim.bridge.checkpoint import load_checkpoint
+    from oscsim.bridge.generate import generate as write
+    from oscsim.report.generated import generated_json, print_generated
+
+    model = load_checkpoint(checkpoint, _assignments(config, "--config") or None)
+    hardware = _device(device, changes, rung, model)
+    with _progress("bytes", as_json) as tick:
+        result = write(
+            model,
+            prompt,
+            device=hardware,
+            rung=rung,  # type: ignore[arg-type]
+            n_bytes=n_bytes,
+            temperature=temperature,
+            seed=seed,
+            progress=tick,
+        )
+    if as_json:
+        _print_json(generated_json(model.name, result))
+    else:
+        print_generated(_console(), model.name, result)
     return 0
 
 
@@ -303,7 +371,8 @@ def rerun(
         report = {"identical": same, "logits_sha256": found}
         _print_json(report | {"changed_versions": changed})
     elif same:
-        typer.echo(f"identical: {result.logits.size} logits, sha256 {found}")
+        what = "logits" if recorded.windows is None else "bits of tokens"
+        typer.echo(f"identical: {result.outputs.size} {what}, sha256 {found}")
     if not same:
         why = (
             "; ".join(changed)
@@ -423,13 +492,13 @@ def devices(
 
 
 def _model_and_data(
-    path: str, data: str | None, config: list[str] | None
-) -> "tuple[Checkpoint, Labelled]":
+    path: str, data: str | None, config: list[str] | None, windows: int | None
+) -> "tuple[Checkpoint, Data]":
     from oscsim.bridge.checkpoint import load_checkpoint
     from oscsim.bridge.infer import as_data
 
     model = load_checkpoint(path, _assignments(config, "--config") or None)
-    return model, as_data(data, model.config)
+    return model, as_data(data, model, windows)
 
 
 def _device(
@@ -441,7 +510,7 @@ def _device(
     if rung not in RUNGS:
         raise SpecError(f"unknown rung {rung!r}: one of {', '.join(RUNGS)}")
     fields = _assignments(changes, "--set")
-    device = Device.load(name or default_device(model.config.d_osc)).changed(**fields)
+    device = Device.load(name or default_device(model.d_osc)).changed(**fields)
     device.require_acting(fields, rung)
     return device
 
@@ -515,10 +584,13 @@ def _writable(folder: Path | None) -> Iterator[None]:
                 empty.rmdir()
 
 
-def _deliver(result: "Run", folder: Path, as_json: bool, *, show: bool = True) -> int:
+def _deliver(
+    result: "AnyRun", folder: Path, as_json: bool, *, show: bool = True
+) -> int:
     """Write the record and the report of a run, and print it."""
     from oscsim.bridge.compare import compare
     from oscsim.bridge.cost import price
+    from oscsim.bridge.infer import Run
     from oscsim.bridge.manifest import Manifest
     from oscsim.bridge.maps import attention_maps, telling_item
     from oscsim.bridge.scope import modelled
@@ -531,6 +603,9 @@ def _deliver(result: "Run", folder: Path, as_json: bool, *, show: bool = True) -
     record = Manifest.of(result)
     record.save(folder / "run.toml")
     on, off = modelled(result.setting)
+    maps = None
+    if isinstance(result, Run):
+        maps = attention_maps(result, telling_item(result))
     unwritten = ""
     try:
         write_page(
@@ -539,7 +614,7 @@ def _deliver(result: "Run", folder: Path, as_json: bool, *, show: bool = True) -
                 run=result,
                 comparison=comparison,
                 cost=cost,
-                maps=attention_maps(result, telling_item(result)),
+                maps=maps,
                 modelled=on,
                 not_modelled=off,
                 remarks=tuple(warnings_of(result, cost)),
@@ -560,8 +635,8 @@ def _deliver(result: "Run", folder: Path, as_json: bool, *, show: bool = True) -
     return _interrupted(result) if result.interrupted else 0
 
 
-def _interrupted(result: "Run") -> int:
-    done, asked = len(result.logits), result.chips_asked
+def _interrupted(result: "AnyRun") -> int:
+    done, asked = len(result.outputs), result.chips_asked
     return _complain(f"interrupted after {done} of {asked} chips", INTERRUPTED)
 
 

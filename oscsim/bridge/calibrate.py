@@ -9,6 +9,7 @@ from oscsim.bridge.checkpoint import Checkpoint
 from oscsim.bridge.datasets import read_sva
 from oscsim.bridge.digit_data import bundled_digits, read_digits
 from oscsim.bridge.passes import Block, evaluate, one_blas_thread
+from oscsim.bridge.text_data import calibration_bytes
 from oscsim.bundled import data_folder
 from oscsim.counts import Counts
 from oscsim.errors import DataError
@@ -19,6 +20,7 @@ from oscsim.substrate.mismatch import Programming
 from oscsim.typing import FloatArray, IntArray
 
 CALIBRATION_ITEMS = 256
+CALIBRATION_BYTES = 4096
 FULL_SCALE_PERCENTILE = 99.9
 
 
@@ -48,9 +50,9 @@ def calibrate(
 ) -> Calibration:
     """Fix the full scale of ``w_ij |r_j|`` per layer and head.
 
-    It is the 99.9th percentile over the existing pairs of 256 items: the
-    bundled training items of the checkpoint's task, otherwise the first items
-    of the data that is run.
+    It is the 99.9th percentile over the existing pairs of 256 sentences or
+    4,096 bytes: the bundled training items of the checkpoint's task, otherwise
+    the first items of the data that is run.
 
     Parameters
     ----------
@@ -58,11 +60,11 @@ def calibrate(
         A fixed-query model.
     weights : mapping of str to FloatArray
         Its float64 tensors.
-    ids : IntArray, shape (n, time), or FloatArray, shape (n, time, n_features)
+    ids : IntArray, shape (n, time)
         The data that is run.
     """
     config = checkpoint.config
-    if config.attention == "softmax":
+    if not isinstance(config, FixedQueryConfig) or config.attention == "softmax":
         return Calibration((), "none: no oscillators")
     warnings: tuple[str, ...] = ()
     bundled = _bundled_items(config)
@@ -92,6 +94,10 @@ def _bundled_items(config: FixedQueryConfig) -> IntArray | FloatArray | None:
     """Return the training items of the task, None if there are none to use."""
     if config.task == "digits":
         return _bundled_clips(config)
+    if config.task == "bytes":
+        context = config.trained_length or config.max_len
+        text = calibration_bytes(max(1, CALIBRATION_BYTES // context) * context)
+        return None if text is None else text.reshape(-1, context)
     path = data_folder("datasets") / "sva" / "calibration.jsonl"
     if config.task != "sva" or not path.is_file():
         return None

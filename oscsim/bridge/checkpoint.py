@@ -1,27 +1,36 @@
 """A trained model read from a file: configuration and weights, both checked."""
 
 import hashlib
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from pydantic import ValidationError
 
-from oscsim.bridge.datasets import SVA_VOCABULARY
-from oscsim.bridge.importers import complete_config, refuse_other_models
-from oscsim.bridge.weights import read_weights, unique_keys
-from oscsim.errors import CheckpointError
-from oscsim.models.config import FixedQueryConfig, tensor_shapes
+from oscsim.bridge.checkpoint_config import (
+    CONFIG,
+    completed,
+    given_fields,
+    known_family,
+    overridden,
+    require_fields,
+    stored_config,
+    validated,
+    with_vocabulary,
+)
+from oscsim.bridge.importers import refuse_other_models
+from oscsim.bridge.kuramoto_import import family_of
+from oscsim.bridge.weights import read_weights
+from oscsim.errors import CheckpointError, SpecError
+from oscsim.models.config import FixedQueryConfig
+from oscsim.models.families import ModelConfig, shapes_of
 from oscsim.typing import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from oscsim.substrate.device import Device, Rung
 
-_CONFIG, _WEIGHTS = "config.json", "model.safetensors"
-_FIELDS = tuple(FixedQueryConfig.model_fields)
+_WEIGHTS = "model.safetensors"
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,10 +39,11 @@ class Checkpoint:
 
     Attributes
     ----------
-    config : FixedQueryConfig
-        Sizes and switches.
+    config : FixedQueryConfig, KuramotoConfig or TransformerConfig
+        Sizes and switches; ``config.family`` says of which model.
     weights : dict of str to FloatArray
-        Tensors named as in `tensor_shapes`; all float32, or all float64.
+        Tensors named as in `oscsim.models.families.shapes_of`; all float32, or
+        all float64.
     name : str
         Folder name, or file name without suffix.
     path : Path
@@ -50,7 +60,7 @@ class Checkpoint:
         Digest of the weight file alone.
     """
 
-    config: FixedQueryConfig
+    config: ModelConfig
     weights: dict[str, FloatArray]
     name: str
     path: Path
@@ -59,6 +69,27 @@ class Checkpoint:
     ignored: tuple[str, ...] = ()
     given: Mapping[str, Any] = field(default_factory=dict)
     weights_sha256: str = ""
+
+    @property
+    def fixed_query(self) -> FixedQueryConfig:
+        """The configuration of a fixed-query model.
+
+        Raises
+        ------
+        SpecError
+            If the checkpoint is of another family.
+        """
+        if not isinstance(self.config, FixedQueryConfig):
+            raise SpecError(
+                f"{self.name} is a {self.config.family} model: a fixed-query model is "
+                "needed here"
+            )
+        return self.config
+
+    @property
+    def d_osc(self) -> int | None:
+        """Components of an oscillator of a fixed-query model, None for others."""
+        return getattr(self.config, "d_osc", None)
 
     def logits(
         self,
@@ -82,7 +113,7 @@ class Checkpoint:
         and largest length of an anchor, 1 only before training.
         """
         config = self.config.model_dump(mode="json")
-        words = config.pop("vocabulary")
+        words = config.pop("vocabulary", None)
         anchors = [w for name, w in self.weights.items() if name.endswith("anchors")]
         norms = [float(n) for w in anchors for n in np.linalg.norm(w, axis=-1).flat]
         return {
@@ -104,7 +135,7 @@ class Checkpoint:
 def load_checkpoint(
     path: str | Path, config: Mapping[str, Any] | None = None
 ) -> Checkpoint:
-    """Read a fixed-query checkpoint, oscillator or softmax twin.
+    """Read a checkpoint: fixed-query, Kuramoto attention, or a baseline.
 
     Parameters
     ----------
@@ -113,10 +144,12 @@ def load_checkpoint(
         where the former is beside it), or a bare ``.safetensors``, ``.pt`` or
         ``.pth`` file (the last two need torch).
     config : mapping, optional
-        Fields of `FixedQueryConfig` that add to or override what the file
-        says. A bare file gives its sizes; the published defaults fill the rest
-        and each one used is listed in ``warnings``. The softmax twin needs
-        ``n_heads``. ``task="sva"`` brings the published vocabulary.
+        Fields of the family's configuration that add to or override what the
+        file says; ``family`` in ``config.json`` decides which it is, of a bare
+        file the names of its tensors. A bare file gives its sizes; the published
+        defaults fill the rest and each one used is listed in ``warnings``. The
+        softmax twin needs ``n_heads``. ``task="sva"`` brings the published
+        vocabulary.
 
     Returns
     -------
@@ -146,22 +179,26 @@ def load_checkpoint(
         str(path).encode()
     except UnicodeEncodeError:
         raise CheckpointError(f"the path {path!r} is not valid Unicode") from None
-    source, given = Path(path), _given(config)
+    source, given = Path(path), given_fields(config)
     folder = _folder_of(source)
     if folder is not None:
-        stored = _stored_config(folder)
+        stored = stored_config(folder)
+        family = known_family(stored.get("family", "fixed-query"), source)
+        require_fields(given, family)
         file = read_weights(_weights_in(folder))
         refuse_other_models(file.tensors, source)
-        fields, warnings = _override(stored, given)
+        fields, warnings = overridden(stored, given)
     else:
         file = read_weights(source)
         refuse_other_models(file.tensors, source)
-        fields, warnings = complete_config(file.tensors, given, source)
-    checked = _validate(_with_vocabulary(fields, given), source)
+        family = family_of(file.tensors)
+        require_fields(given, family)
+        fields, warnings = completed(family, file.tensors, given, source)
+    checked = validated(family, with_vocabulary(fields, given), source)
     _check_tensors(file.tensors, checked, source)
     return Checkpoint(
         config=checked,
-        weights={name: file.tensors[name] for name in tensor_shapes(checked)},
+        weights={name: file.tensors[name] for name in shapes_of(checked)},
         name=source.stem if folder is None else folder.resolve().name,
         path=source,
         weights_sha256=file.sha256,
@@ -172,7 +209,7 @@ def load_checkpoint(
     )
 
 
-def _digest(weights: str, config: FixedQueryConfig) -> str:
+def _digest(weights: str, config: ModelConfig) -> str:
     return hashlib.sha256((weights + config.model_dump_json()).encode()).hexdigest()
 
 
@@ -180,44 +217,9 @@ def _folder_of(source: Path) -> Path | None:
     """Return the checkpoint folder meant by a path, None for a bare file."""
     if source.is_dir():
         return source
-    if source.name == _WEIGHTS and (source.parent / _CONFIG).is_file():
+    if source.name == _WEIGHTS and (source.parent / CONFIG).is_file():
         return source.parent
     return None
-
-
-def _given(config: Mapping[str, Any] | None) -> dict[str, Any]:
-    if not isinstance(config, Mapping | None):
-        raise CheckpointError(f"config must map fields to values, got {config!r:.60}")
-    given = dict(config or {})
-    unknown = sorted(str(key) for key in given if key not in _FIELDS)
-    if unknown:
-        raise CheckpointError(
-            f"config has no field {', '.join(unknown)}: the fields are "
-            f"{', '.join(_FIELDS)}"
-        )
-    if isinstance(given.get("vocabulary"), list):
-        given["vocabulary"] = tuple(given["vocabulary"])
-    return given
-
-
-def _stored_config(folder: Path) -> dict[str, Any]:
-    path = folder / _CONFIG
-    try:
-        stored = json.loads(
-            path.read_text(encoding="utf-8-sig"), object_pairs_hook=unique_keys
-        )
-    except FileNotFoundError:
-        raise CheckpointError(
-            f"the folder {folder} has no config.json: a checkpoint folder holds "
-            "config.json and model.safetensors"
-        ) from None
-    except (OSError, ValueError, RecursionError):
-        raise CheckpointError(f"{path} is not a JSON file") from None
-    if not isinstance(stored, dict):
-        raise CheckpointError(f"{path} must hold a JSON object")
-    if isinstance(stored.get("vocabulary"), list):
-        stored["vocabulary"] = tuple(stored["vocabulary"])
-    return stored
 
 
 def _weights_in(folder: Path) -> Path:
@@ -227,66 +229,16 @@ def _weights_in(folder: Path) -> Path:
     return path
 
 
-def _override(
-    stored: dict[str, Any], given: dict[str, Any]
-) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Return the fields of both, and what was overridden."""
-    changed = [key for key in given if key in stored and stored[key] != given[key]]
-    return stored | given, tuple(
-        f"{key} = {given[key]!r:.60} was given, the file says {stored[key]!r:.60}"
-        for key in changed
-    )
-
-
-def _with_vocabulary(fields: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
-    """Add what ``task="sva"`` stands for where the caller asked for it."""
-    if given.get("task") == "sva" and fields.get("vocabulary") is None:
-        return fields | {"vocabulary": SVA_VOCABULARY}
-    return fields
-
-
-def _validate(fields: dict[str, Any], source: Path) -> FixedQueryConfig:
-    try:
-        config = FixedQueryConfig.model_validate(fields)
-    except ValidationError as error:
-        raise CheckpointError(f"{source}: {_sentence(error)}") from None
-    if config.task == "sva" and config.n_outputs != 1:
-        raise CheckpointError(
-            f"{source}: task 'sva' reads one output, the head has {config.n_outputs}"
-        )
-    if config.padding_idx is not None and config.padding_idx >= config.vocab_size:
-        raise CheckpointError(
-            f"{source}: padding_idx must be below vocab_size = {config.vocab_size}, "
-            f"got {config.padding_idx}"
-        )
-    if config.trained_length is not None and config.trained_length > config.max_len:
-        raise CheckpointError(
-            f"{source}: trained_length must be at most max_len = {config.max_len}, "
-            f"got {config.trained_length}"
-        )
-    return config
-
-
-def _sentence(error: ValidationError) -> str:
-    """Return the findings of pydantic as one sentence, fields by name."""
-    findings = []
-    for finding in error.errors():
-        field = ".".join(str(part) for part in finding["loc"])
-        message = finding["msg"].removeprefix("Value error, ")
-        got = f", got {finding['input']!r:.60}" if finding["type"] != "missing" else ""
-        findings.append(f"{field}: {message}{got}" if field else message)
-    return "; ".join(findings)
-
-
 def _check_tensors(
-    tensors: Mapping[str, FloatArray], config: FixedQueryConfig, source: Path
+    tensors: Mapping[str, FloatArray], config: ModelConfig, source: Path
 ) -> None:
-    shapes = tensor_shapes(config)
+    shapes = shapes_of(config)
     missing = [name for name in shapes if name not in tensors]
     unexpected = [name for name in tensors if name not in shapes]
     if missing or unexpected:
+        kind = getattr(config, "attention", config.family)
         raise CheckpointError(
-            f"{source} does not hold a {config.attention} model of "
+            f"{source} does not hold a {kind} model of "
             f"{config.n_layers} layers: missing {_listed(missing)}; "
             f"unexpected {_listed(unexpected)}"
         )

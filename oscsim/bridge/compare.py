@@ -2,11 +2,14 @@
 
 import math
 from dataclasses import dataclass
+from typing import TypeAlias, overload
 
 import numpy as np
 from scipy.stats import t as student_t
 
-from oscsim.bridge.infer import Run
+from oscsim.bridge.infer import AnyRun, Run
+from oscsim.bridge.language import LanguageRun
+from oscsim.bridge.language_compare import LanguageComparison, compare_text
 from oscsim.substrate.tally import SettleTally
 from oscsim.typing import BoolArray, FloatArray, IntArray
 
@@ -72,22 +75,33 @@ class Comparison:
         return len(self.per_chip)
 
 
-def compare(run: Run) -> Comparison:
+AnyComparison: TypeAlias = Comparison | LanguageComparison
+
+
+@overload
+def compare(run: Run) -> Comparison: ...
+@overload
+def compare(run: LanguageRun) -> LanguageComparison: ...
+@overload
+def compare(run: AnyRun) -> AnyComparison: ...
+def compare(run: AnyRun) -> AnyComparison:
     """Compare a run with the digital model on the same inputs.
 
     A decision is the sign of the logit, or the largest of several. The metric
     is the accuracy on hard sentences, or on all items if the data has no hard
-    ones.
+    ones; of a language model, bits per byte.
 
     Parameters
     ----------
-    run : Run
+    run : Run or LanguageRun
         From `oscsim.bridge.infer.infer`.
 
     Returns
     -------
-    Comparison
+    Comparison, or LanguageComparison for a language run
     """
+    if isinstance(run, LanguageRun):
+        return compare_text(run)
     truth = run.data.labels
     counted = run.data.hard if run.data.hard.any() else np.ones_like(run.data.hard)
     decided, digital = run.decided(run.logits), run.decided(run.digital)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from oscsim.bridge.infer import Run
+from oscsim.bridge.infer import AnyRun
 from oscsim.bridge.setting import Setting
 from oscsim.counts import Counts
 from oscsim.energy.baselines import (
@@ -95,12 +95,12 @@ class Cost:
         return found
 
 
-def price(run: Run, library: Library | None = None) -> Cost | None:
+def price(run: AnyRun, library: Library | None = None) -> Cost | None:
     """Price a run and its digital rivals with the same draws.
 
     Parameters
     ----------
-    run : Run
+    run : Run or LanguageRun
         From `oscsim.bridge.infer.infer`.
     library : Library, optional
         Components; the bundled ones by default.
@@ -176,7 +176,7 @@ def _pairing(energy: EnergyMap) -> str:
     )
 
 
-def _why_not_factored(run: Run, shape: Shape) -> str:
+def _why_not_factored(run: AnyRun, shape: Shape) -> str:
     """Return why the read-out may not be factored into prefix sums, or nothing."""
     if shape.power != 1:
         return f"{FACTORED}: not for p = {shape.power}"
@@ -224,9 +224,9 @@ def _takes_time(setting: Setting) -> bool:
     return device.time_unit == "s" and math.isfinite(device.settle_time)
 
 
-def shape_of(run: Run, lengths: IntArray) -> Shape:
+def shape_of(run: AnyRun, lengths: IntArray) -> Shape:
     """Return the sizes of a run's model for closed-form counts."""
-    config = run.checkpoint.config
+    config = run.checkpoint.fixed_query
     return Shape(
         n_layers=config.n_layers,
         n_heads=config.n_heads,
@@ -238,7 +238,7 @@ def shape_of(run: Run, lengths: IntArray) -> Shape:
         coupling=config.coupling,
         power=config.p,
         n_outputs=config.n_outputs,
-        head_rows=len(lengths),
+        head_rows=run.head_rows,
         n_features=config.n_features,
     )
 

@@ -3,7 +3,7 @@
 import math
 from typing import NamedTuple
 
-from oscsim.bridge.infer import Run
+from oscsim.bridge.infer import AnyRun
 from oscsim.substrate.tally import SettleTally
 
 
@@ -25,7 +25,7 @@ class Counted(NamedTuple):
     total: int
 
 
-def counted(run: Run, tally: SettleTally) -> tuple[Counted, ...]:
+def counted(run: AnyRun, tally: SettleTally) -> tuple[Counted, ...]:
     """Return the counts of a run; those it could not make have no number.
 
     Parameters
@@ -39,7 +39,7 @@ def counted(run: Run, tally: SettleTally) -> tuple[Counted, ...]:
     acting = device.imperfections
     finite = math.isfinite(device.settle_time)
     detuned = {"frequency_mismatch", "frequency_offset"} & set(acting)
-    by_phase = device.has_phase(run.checkpoint.config.d_osc or 2)
+    by_phase = device.has_phase(run.checkpoint.d_osc or 2)
     limited = "range_limit" in acting or device.weight_bits is not None
     converted = device.adc_bits is not None and not by_phase
     n = tally.oscillators
@@ -55,7 +55,7 @@ def counted(run: Run, tally: SettleTally) -> tuple[Counted, ...]:
             "detuned beyond the drive (out of lock)",
             tally.unlocked,
             n,
-            bool(detuned) and run.checkpoint.config.d_osc == 2,
+            bool(detuned) and run.checkpoint.d_osc == 2,
         ),
         (
             "driven beyond weak coupling, outside the phase model",

@@ -19,7 +19,6 @@ _OTHER_MODELS = {
     r"^pos_emb": "keyword spotting with learned positions",
     r"^dynamics\.": "Un-0",
     r"\.connectivity\.": "AKOrN",
-    r"^readout\.phi$": "Kuramoto attention",
 }
 
 _LAYER = re.compile(r"layers\.(\d+)\.")

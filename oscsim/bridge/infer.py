@@ -1,13 +1,8 @@
 """Inference on the substrate: one checkpoint, some chips, the same inputs."""
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
-from numbers import Integral
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -15,27 +10,19 @@ from oscsim.bridge.calibrate import calibrate
 from oscsim.bridge.checkpoint import Checkpoint
 from oscsim.bridge.datasets import TokenSet, bundled_data, read_sva
 from oscsim.bridge.digit_data import DigitSet, read_digits
-from oscsim.bridge.passes import (
-    Outcome,
-    blocks,
-    in_float64,
-    one_blas_thread,
-    run_blocks,
-    thread_count,
-)
-from oscsim.bridge.setting import SEED_END, Setting
+from oscsim.bridge.engine import Engine, Progress, checked_draws
+from oscsim.bridge.language import LanguageRun, as_text, infer_text
+from oscsim.bridge.setting import Setting
+from oscsim.bridge.text_data import ByteText
 from oscsim.counts import Counts
 from oscsim.errors import DataError, SpecError
 from oscsim.models.config import FixedQueryConfig
-from oscsim.models.fixed_query import Pass
+from oscsim.models.families import is_language_model
+from oscsim.models.fixed_query import ReadOut
 from oscsim.substrate.device import Device, Rung, as_device
-from oscsim.substrate.mismatch import Programming, program
-from oscsim.substrate.perturb import Perturbation, settle_perturbed
-from oscsim.substrate.settle import settle_on
+from oscsim.substrate.perturb import Perturbation
 from oscsim.substrate.tally import SettleTally
 from oscsim.typing import FloatArray, IntArray
-
-Progress: TypeAlias = Callable[[int, int], None]
 
 Labelled: TypeAlias = TokenSet | DigitSet
 """Inputs of a model that decides something about each of them."""
@@ -89,7 +76,7 @@ class Run:
     @property
     def existing_lengths(self) -> IntArray:
         """Positions of each item that exist in hardware, shape (items,)."""
-        config = self.checkpoint.config
+        config = self.checkpoint.fixed_query
         if config.mask_readout and config.is_padded:
             return self.data.lengths
         return np.full(len(self.data), self.data.inputs.shape[1])
@@ -99,10 +86,20 @@ class Run:
 
         The largest of several outputs, else whether a single one is above 0.
         """
-        if self.checkpoint.config.n_outputs > 1:
+        if self.checkpoint.fixed_query.n_outputs > 1:
             largest: IntArray = np.argmax(logits, axis=-1)
             return largest
         return (logits > 0).astype(np.int64)
+
+    @property
+    def outputs(self) -> FloatArray:
+        """What a record of the run digests: the logits."""
+        return self.logits
+
+    @property
+    def head_rows(self) -> int | None:
+        """Rows that the head reads: one of each item."""
+        return len(self.data)
 
     @property
     def interrupted(self) -> bool:
@@ -110,9 +107,16 @@ class Run:
         return len(self.logits) < self.chips_asked
 
 
+AnyRun: TypeAlias = Run | LanguageRun
+"""A run of sentences with a decision each, or of text."""
+
+Data: TypeAlias = Labelled | ByteText
+"""Sentences, clips, or text."""
+
+
 def infer(
     checkpoint: Checkpoint,
-    data: Labelled | str | Path | None = None,
+    data: Data | str | Path | None = None,
     *,
     device: Device | str | Path | None = None,
     rung: Rung = "device",
@@ -120,17 +124,20 @@ def infer(
     repeats: int = 4,
     seed: int = 0,
     perturbation: Perturbation | None = None,
+    readout: ReadOut = "direct",
+    windows: int | None = None,
     n_threads: int | None = None,
     progress: Progress | None = None,
-) -> Run:
+) -> AnyRun:
     """Run a checkpoint on some chips of a device, and digitally.
 
     Parameters
     ----------
     checkpoint : Checkpoint
-        A trained fixed-query model.
-    data : TokenSet, DigitSet or path, optional
-        Inputs and labels; the bundled evaluation set by default.
+        A trained model; those without oscillators run at rung ``"digital"``.
+    data : TokenSet, DigitSet, ByteText or path, optional
+        Inputs and labels, or bytes of text for a language model; the bundled
+        evaluation set by default.
     device : Device, name or path, optional
         The hardware; the default preset for the checkpoint's d_osc.
     rung : {"digital", "ideal", "finite", "noisy", "device"}
@@ -143,6 +150,12 @@ def infer(
     perturbation : Perturbation, optional
         A published perturbation on the ideal substrate; every chip number is
         then one more independent redraw.
+    readout : {"direct", "prefix"}
+        How the value sum is done: pair by pair, or for p = 1 in prefix sums,
+        which is refused where the read-out's clamp acts.
+    windows : int, optional
+        Language models: how many windows of the trained context; 64 by
+        default, or as many as the data hold.
     n_threads : int, optional
         Threads; the result does not depend on it.
     progress : callable, optional
@@ -150,29 +163,43 @@ def infer(
 
     Returns
     -------
-    Run
+    Run, or LanguageRun for a language model
         Ctrl-C keeps the chips that were done.
 
     Raises
     ------
     SpecError
         If a count or the seed is out of range, the checkpoint has no
-        oscillators, or a perturbation is asked of an imperfect device.
+        oscillators, a perturbation is asked of an imperfect device, or prefix
+        sums of a read-out that does not factor.
+    DataError
+        If the data are not what the checkpoint reads.
     DeviceError
         If the device cannot hold the checkpoint's d_osc.
     KeyboardInterrupt
         If interrupted before the first chip was done.
     """
-    data = as_data(data, checkpoint.config)
-    hardware = as_device(device, checkpoint.config.d_osc)
-    setting = Setting(hardware, rung, seed, perturbation)
+    data = as_data(data, checkpoint, windows)
+    hardware = as_device(device, checkpoint.d_osc)
+    setting = Setting(hardware, rung, seed, perturbation, readout)
     setting.require(checkpoint)
-    _require_decision(checkpoint)
     chips, repeats = checked_draws(rung, chips, repeats)
+    if isinstance(data, ByteText):
+        return infer_text(
+            checkpoint,
+            data,
+            setting,
+            chips=chips,
+            repeats=repeats,
+            n_threads=n_threads,
+            progress=progress,
+        )
+    _require_decision(checkpoint)
     engine = Engine(checkpoint, data.inputs, data.positions, n_threads)
     calibration = calibrate(checkpoint, engine.weights, data.inputs)
     with engine.running():
-        digital = engine.run(Pass)
+        digital = engine.digital()
+        setting.require_readout(digital.clamped)
         done = engine.on_chips(setting, calibration.layers, chips, repeats, progress)
     return Run(
         checkpoint=checkpoint,
@@ -187,13 +214,35 @@ def infer(
         chips_asked=chips,
         warnings=checkpoint.warnings
         + calibration.warnings
-        + _length_warnings(checkpoint.config, data),
+        + _length_warnings(checkpoint.fixed_query, data),
         full_scale=tuple(layer.full_scale for layer in calibration.layers),
     )
 
 
-def as_data(data: Labelled | str | Path | None, config: FixedQueryConfig) -> Labelled:
-    """Return the data meant: as given, from a file, or the bundled set."""
+def as_data(
+    data: Data | str | Path | None,
+    checkpoint: Checkpoint,
+    windows: int | None = None,
+) -> Data:
+    """Return the data meant: as given, from a file, or the bundled set.
+
+    Raises
+    ------
+    DataError
+        If they are not what the checkpoint reads.
+    SpecError
+        If windows are asked of a model of sentences or clips.
+    """
+    if reads_text(checkpoint):
+        if isinstance(data, Labelled):
+            raise DataError(
+                f"{checkpoint.name} is a language model: data must be a ByteText or a "
+                f"path, got a {type(data).__name__}"
+            )
+        return as_text(data, checkpoint, windows)
+    if windows is not None:
+        raise SpecError(f"windows are for language models, {checkpoint.name} is none")
+    config = checkpoint.fixed_query
     wanted = TokenSet if config.n_features is None else DigitSet
     if isinstance(data, wanted):
         return data
@@ -208,6 +257,14 @@ def as_data(data: Labelled | str | Path | None, config: FixedQueryConfig) -> Lab
 
 def _squeezed(logits: FloatArray) -> FloatArray:
     return logits[..., 0] if logits.shape[-1] == 1 else logits
+
+
+def reads_text(checkpoint: Checkpoint) -> bool:
+    """Return whether a checkpoint is a language model or calls itself one."""
+    config = checkpoint.config
+    return config.task == "bytes" or (
+        config.task == "ids" and is_language_model(config)
+    )
 
 
 def _length_warnings(config: FixedQueryConfig, data: Labelled) -> tuple[str, ...]:
@@ -228,124 +285,10 @@ def _length_warnings(config: FixedQueryConfig, data: Labelled) -> tuple[str, ...
 
 
 def _require_decision(checkpoint: Checkpoint) -> None:
-    n_outputs = checkpoint.config.n_outputs
-    if n_outputs != 1 and checkpoint.config.task != "digits":
+    config = checkpoint.fixed_query
+    n_outputs = config.n_outputs
+    if n_outputs != 1 and config.task != "digits":
         raise SpecError(
             f"{checkpoint.name} has {n_outputs} outputs: only checkpoints with one "
             "logit are compared by their decisions; use Checkpoint.logits"
-        )
-
-
-def checked_draws(rung: Rung, chips: int, repeats: int) -> tuple[int, int]:
-    """Return the numbers of chips and repeats that a rung runs.
-
-    Raises
-    ------
-    SpecError
-        If one is not a whole number from 1.
-    """
-    for name, value in (("chips", chips), ("repeats", repeats)):
-        is_whole = isinstance(value, Integral)
-        if not is_whole or isinstance(value, bool) or not 1 <= value < SEED_END:
-            raise SpecError(
-                f"{name} must be a whole number in 1..2^32 - 1, got {value!r}"
-            )
-    return (1, 1) if rung == "digital" else (int(chips), int(repeats))
-
-
-class ChipOutcome(NamedTuple):
-    """Logits (repeats, items, outputs), counts and tally of one chip."""
-
-    logits: FloatArray
-    counts: Counts
-    tally: SettleTally
-
-
-class Engine:
-    """Runs one checkpoint over one data set as often as asked."""
-
-    def __init__(
-        self,
-        checkpoint: Checkpoint,
-        inputs: IntArray | FloatArray,
-        positions: IntArray | None,
-        n_threads: int | None = None,
-    ) -> None:
-        self.config = checkpoint.config
-        self.weights = in_float64(checkpoint.weights)
-        self.parts = list(blocks(inputs, positions, self.config.filler))
-        self.n_threads = thread_count(n_threads)
-        self.pool: ThreadPoolExecutor | None = None
-
-    @contextmanager
-    def running(self) -> Iterator[None]:
-        """Hold the threads; Ctrl-C drops the blocks that have not started."""
-        with one_blas_thread():
-            self.pool = ThreadPoolExecutor(self.n_threads)
-            try:
-                yield
-            finally:
-                self.pool.shutdown(cancel_futures=True)
-
-    def run(self, make_pass: Callable[[], Pass]) -> Outcome:
-        """Return the outputs of one pass, digital or on whatever settles."""
-        if self.pool is None:
-            raise RuntimeError("the engine is not running: use it inside running()")
-        return run_blocks(self.weights, self.config, self.parts, make_pass, self.pool)
-
-    def on_chips(
-        self,
-        setting: Setting,
-        layers: Sequence[Programming],
-        chips: int,
-        repeats: int,
-        progress: Progress | None,
-    ) -> list[ChipOutcome]:
-        """Return the outputs of all chips, or of those done before Ctrl-C."""
-        done: list[ChipOutcome] = []
-        tick = progress or (lambda _done, _asked: None)
-        try:
-            for chip in range(chips):
-                tick(chip, chips)
-                done.append(self.on_chip(setting, layers, chip, repeats))
-            tick(chips, chips)
-        except KeyboardInterrupt:
-            if not done:
-                raise
-        return done
-
-    def on_chip(
-        self,
-        setting: Setting,
-        layers: Sequence[Programming],
-        number: int,
-        repeats: int,
-    ) -> ChipOutcome:
-        """Return the outputs of all repeats on one chip."""
-        device = setting.acting_device
-        chip = program(device, layers, seed=setting.seed, chip=number)
-        tallies: list[SettleTally] = []
-
-        def make_pass(repeat: int) -> Pass:
-            if setting.rung == "digital":
-                return Pass()
-            if setting.perturbation is not None:
-                return Pass(
-                    settle_perturbed(
-                        setting.perturbation,
-                        seed=setting.seed,
-                        chip=number,
-                        repeat=repeat,
-                        max_len=self.config.max_len,
-                    )
-                )
-            tally = SettleTally()
-            tallies.append(tally)
-            return Pass(settle_on(chip, repeat, tally))
-
-        outcomes = [self.run(partial(make_pass, repeat)) for repeat in range(repeats)]
-        return ChipOutcome(
-            np.stack([outcome.logits for outcome in outcomes]),
-            sum((outcome.counts for outcome in outcomes), Counts()),
-            sum(tallies, SettleTally()),
         )

@@ -12,9 +12,12 @@ import tomli_w
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from oscsim.bridge.checkpoint import load_checkpoint
-from oscsim.bridge.infer import Progress, Run, as_data, infer
+from oscsim.bridge.engine import Progress
+from oscsim.bridge.infer import AnyRun, as_data, infer
+from oscsim.bridge.language import LanguageRun
 from oscsim.errors import SpecError
 from oscsim.files import write_whole
+from oscsim.models.fixed_query import ReadOut
 from oscsim.substrate.device import Device, Rung
 from oscsim.substrate.perturb import Perturbation
 
@@ -38,11 +41,16 @@ class Manifest(BaseModel):
         Digests of the files.
     device : dict
         The whole device description.
+    readout : {"direct", "prefix"}
+        How the value sum was done.
+    windows : int or None
+        Windows of a language model's run.
     chips_done : int
         Chips that the digest covers; fewer than ``chips`` if interrupted.
     logits_sha256 : str
         Digest of the logits of the substrate, float64, in the order chip,
-        repeat, item.
+        repeat, item; of a language model, of its bits per token, in the order
+        chip, repeat, window, position.
     versions : dict of str to str
         Python and libraries.
     """
@@ -60,12 +68,14 @@ class Manifest(BaseModel):
     repeats: int
     seed: int
     perturb: str | None = None
+    readout: ReadOut = "direct"
+    windows: int | None = None
     logits_sha256: Sha256
     versions: dict[str, str]
     device: dict[str, Any]
 
     @classmethod
-    def of(cls, run: Run) -> "Manifest":
+    def of(cls, run: AnyRun) -> "Manifest":
         """Return the record of a run."""
         setting = run.setting
         perturbation = setting.perturbation
@@ -80,10 +90,12 @@ class Manifest(BaseModel):
             data_sha256=run.data.sha256,
             rung=setting.rung,
             chips=run.chips_asked,
-            chips_done=len(run.logits),
-            repeats=run.logits.shape[1],
+            chips_done=len(run.outputs),
+            repeats=run.outputs.shape[1],
             seed=setting.seed,
             perturb=None if perturbation is None else str(perturbation),
+            readout=setting.readout,
+            windows=len(run.data) if isinstance(run, LanguageRun) else None,
             logits_sha256=digest(run),
             versions=_versions(),
             device=setting.device.model_dump(mode="python", exclude_none=True),
@@ -121,9 +133,9 @@ class Manifest(BaseModel):
         write_whole(path, tomli_w.dumps(content).encode())
 
 
-def digest(run: Run) -> str:
-    """Return the SHA-256 of a run's logits."""
-    return hashlib.sha256(np.ascontiguousarray(run.logits).tobytes()).hexdigest()
+def digest(run: AnyRun) -> str:
+    """Return the SHA-256 of a run's logits, or of the bits of a language run."""
+    return hashlib.sha256(np.ascontiguousarray(run.outputs).tobytes()).hexdigest()
 
 
 def rerun(
@@ -133,7 +145,7 @@ def rerun(
     data: str | None = None,
     n_threads: int | None = None,
     progress: Progress | None = None,
-) -> Run:
+) -> AnyRun:
     """Repeat a recorded run.
 
     Parameters
@@ -158,18 +170,19 @@ def rerun(
     }
     model = load_checkpoint(checkpoint or manifest.checkpoint, given or None)
     _require_same("checkpoint", manifest.checkpoint_sha256, model.sha256)
-    sentences = as_data(data or manifest.data, model.config)
-    _require_same("data", manifest.data_sha256, sentences.sha256)
+    found = as_data(data or manifest.data, model, manifest.windows)
+    _require_same("data", manifest.data_sha256, found.sha256)
     perturb = manifest.perturb
     return infer(
         model,
-        sentences,
+        found,
         device=Device.parse(manifest.device, where="recorded device"),
         rung=manifest.rung,
         chips=manifest.chips_done,
         repeats=manifest.repeats,
         seed=manifest.seed,
         perturbation=None if perturb is None else Perturbation.parse(perturb),
+        readout=manifest.readout,
         n_threads=n_threads,
         progress=progress,
     )

@@ -55,7 +55,7 @@ def attention_maps(run: Run, item: int) -> AttentionMaps | None:
     """
     if not 0 <= item < len(run.data):
         raise SpecError(f"item must be in 0..{len(run.data) - 1}, got {item}")
-    setting, config = run.setting, run.checkpoint.config
+    setting, config = run.setting, run.checkpoint.fixed_query
     if setting.rung == "digital" or setting.perturbation is not None:
         return None
     weights = in_float64(run.checkpoint.weights)
@@ -88,7 +88,7 @@ def _words(run: Run, item: int, n: int) -> tuple[str, ...]:
     """Return the words of an item, or its ids, or the numbers of its frames."""
     if isinstance(run.data, DigitSet):
         return tuple(str(frame) for frame in range(n))
-    words = run.checkpoint.config.vocabulary or ()
+    words = run.checkpoint.fixed_query.vocabulary or ()
     ids = run.data.ids[item, :n]
     return tuple(words[i] if words else str(i) for i in ids)
 

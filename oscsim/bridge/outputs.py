@@ -7,10 +7,11 @@ import numpy as np
 from oscsim.bridge.calibrate import calibrate
 from oscsim.bridge.checkpoint import Checkpoint
 from oscsim.bridge.digit_data import checked_frames
-from oscsim.bridge.infer import Engine
+from oscsim.bridge.engine import Engine
 from oscsim.bridge.setting import Setting
 from oscsim.errors import DataError
 from oscsim.models.config import FixedQueryConfig
+from oscsim.models.families import ModelConfig
 from oscsim.substrate.device import Device, Rung, as_device
 from oscsim.typing import FloatArray, IntArray
 
@@ -46,37 +47,39 @@ def logits(
     -------
     FloatArray
         Float64. With ``positions``, shape (batch,) for one output and
-        (batch, n_outputs) for more; otherwise (batch, time, n_outputs), or
-        (batch, n_outputs) for a model of frames.
+        (batch, n_outputs) for more; otherwise (batch, time, n_outputs).
 
     Raises
     ------
     DataError
-        If ids, frames or positions have the wrong shape or are out of range,
-        or positions are given with frames.
+        If ids or positions have the wrong shape or are out of range.
     SpecError, DeviceError
         As `oscsim.bridge.infer.infer`.
     """
-    ids = (
-        checked_ids(inputs, checkpoint.config)
-        if checkpoint.config.n_features is None
-        else checked_frames(inputs, checkpoint.config)
-    )
-    if positions is not None and checkpoint.config.n_features is not None:
-        raise DataError("a model of frames reads no position: leave positions out")
-    columns = None if positions is None else _checked_positions(positions, ids)
-    setting = Setting(as_device(device, checkpoint.config.d_osc), rung, seed)
+    config = checkpoint.config
+    ids: IntArray | FloatArray
+    if isinstance(config, FixedQueryConfig) and config.n_features is not None:
+        ids = checked_frames(inputs, config)
+        if positions is not None:
+            raise DataError("a model of frames reads no position: leave positions out")
+    else:
+        ids = checked_ids(inputs, config)
+    columns = None
+    if positions is not None:
+        columns = _checked_positions(positions, ids)
+        _ = checkpoint.fixed_query  # the others read every position
+    setting = Setting(as_device(device, checkpoint.d_osc), rung, seed)
     setting.require(checkpoint)
     engine = Engine(checkpoint, ids, columns)
     layers = calibrate(checkpoint, engine.weights, ids).layers
     with engine.running():
         found: FloatArray = engine.on_chip(setting, layers, 0, 1).logits[0]
-    if columns is not None and checkpoint.config.n_outputs == 1:
+    if columns is not None and found.shape[1:] == (1,):
         found = found[:, 0]
     return found
 
 
-def checked_ids(inputs: IntArray | FloatArray, config: FixedQueryConfig) -> IntArray:
+def checked_ids(inputs: IntArray | FloatArray, config: ModelConfig) -> IntArray:
     """Return token ids as int64 after checking shape and range.
 
     Raises

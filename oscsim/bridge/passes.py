@@ -8,18 +8,24 @@ to one thread and blocks are spread over threads instead.
 import os
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias, cast
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from oscsim.counts import Counts
 from oscsim.errors import EvaluationError, SpecError
-from oscsim.models.config import FixedQueryConfig
-from oscsim.models.fixed_query import Pass, forward
+from oscsim.models import fixed_query, kuramoto_attention, transformer
+from oscsim.models.families import ModelConfig
+from oscsim.models.fixed_query import Pass
+from oscsim.models.kuramoto_attention import PhasePass
+from oscsim.models.kuramoto_config import KuramotoConfig, TransformerConfig
 from oscsim.typing import FloatArray, IntArray
 
 BLOCK = 64
+
+AnyPass: TypeAlias = Pass | PhasePass
+"""One forward pass of a model; the transformer needs nothing of it."""
 
 _NOT_FINITE = (
     "the model or the chip left the range of float64 ({}): its weights, or the "
@@ -28,17 +34,17 @@ _NOT_FINITE = (
 
 
 class Block(NamedTuple):
-    """64 items, the last ones fillers with item number -1.
+    """A fixed number of items, the last ones fillers with item number -1.
 
     Attributes
     ----------
     rows : slice
         Where the real items stand in the data set.
-    ids : IntArray, shape (64, time), or FloatArray, shape (64, time, n_features)
+    ids : IntArray, shape (size, time), or FloatArray, shape (size, time, n_features)
         Token ids, or frames.
-    positions : IntArray or None, shape (64,)
+    positions : IntArray or None, shape (size,)
         Column that the head reads.
-    items : IntArray, shape (64,)
+    items : IntArray, shape (size,)
         Global item numbers.
     """
 
@@ -54,7 +60,10 @@ class Block(NamedTuple):
 
 
 def blocks(
-    ids: IntArray | FloatArray, positions: IntArray | None, padding: float
+    ids: IntArray | FloatArray,
+    positions: IntArray | None,
+    padding: float,
+    size: int = BLOCK,
 ) -> Iterator[Block]:
     """Cut a data set into blocks.
 
@@ -66,19 +75,30 @@ def blocks(
         Column that the head reads.
     padding : float
         What fills up the last block.
+    size : int
+        Items in a block.
     """
-    for first in range(0, len(ids), BLOCK):
-        rows = slice(first, min(first + BLOCK, len(ids)))
+    for first in range(0, len(ids), size):
+        rows = slice(first, min(first + size, len(ids)))
         n_real = rows.stop - rows.start
-        block_ids = np.full((BLOCK, *ids.shape[1:]), padding, ids.dtype)
+        block_ids = np.full((size, *ids.shape[1:]), padding, ids.dtype)
         block_ids[:n_real] = ids[rows]
         block_positions = None
         if positions is not None:
-            block_positions = np.zeros(BLOCK, np.int64)
+            block_positions = np.zeros(size, np.int64)
             block_positions[:n_real] = positions[rows]
-        items = np.full(BLOCK, -1, np.int64)
+        items = np.full(size, -1, np.int64)
         items[:n_real] = np.arange(rows.start, rows.stop)
         yield Block(rows, block_ids, block_positions, items)
+
+
+Score: TypeAlias = Callable[[Block, FloatArray], FloatArray]
+"""What is kept of a block's outputs, its fillers left out: (n_real, ...)."""
+
+
+def outputs_of(block: Block, outputs: FloatArray) -> FloatArray:
+    """Keep the outputs themselves."""
+    return outputs
 
 
 class Outcome(NamedTuple):
@@ -87,7 +107,7 @@ class Outcome(NamedTuple):
     Attributes
     ----------
     logits : FloatArray, shape (n, n_outputs) or (n, time, n_outputs)
-        Float64.
+        Float64; or what the score kept of them.
     counts : Counts
         Tally over all real items.
     clamped : int
@@ -101,9 +121,9 @@ class Outcome(NamedTuple):
 
 def evaluate(
     weights: Mapping[str, FloatArray],
-    config: FixedQueryConfig,
+    config: ModelConfig,
     block: Block,
-    run: Pass,
+    run: AnyPass,
 ) -> FloatArray:
     """Return the outputs of one block, fillers included.
 
@@ -115,24 +135,45 @@ def evaluate(
     """
     try:
         with np.errstate(over="raise", invalid="raise"):
-            return forward(
-                weights,
-                config,
-                block.ids,
-                positions=block.positions,
-                items=block.items,
-                run=run,
-            )
+            return _forward(weights, config, block, run)
     except FloatingPointError as error:
         raise EvaluationError(_NOT_FINITE.format(error)) from None
 
 
+def _forward(
+    weights: Mapping[str, FloatArray],
+    config: ModelConfig,
+    block: Block,
+    run: AnyPass,
+) -> FloatArray:
+    if isinstance(config, TransformerConfig):
+        return transformer.forward(weights, config, cast("IntArray", block.ids))
+    if isinstance(config, KuramotoConfig):
+        phases = run if isinstance(run, PhasePass) else None
+        return kuramoto_attention.forward(
+            weights,
+            config,
+            cast("IntArray", block.ids),
+            items=block.items,
+            run=phases,
+        )
+    return fixed_query.forward(
+        weights,
+        config,
+        block.ids,
+        positions=block.positions,
+        items=block.items,
+        run=run if isinstance(run, Pass) else None,
+    )
+
+
 def run_blocks(
     weights: Mapping[str, FloatArray],
-    config: FixedQueryConfig,
+    config: ModelConfig,
     parts: list[Block],
-    make_pass: Callable[[], Pass],
+    make_pass: Callable[[], AnyPass],
     pool: ThreadPoolExecutor,
+    score: Score = outputs_of,
 ) -> Outcome:
     """Run one pass over all blocks, spread over a pool's threads.
 
@@ -140,7 +181,7 @@ def run_blocks(
     ----------
     weights : mapping of str to FloatArray
         Float64 tensors.
-    config : FixedQueryConfig
+    config : FixedQueryConfig, KuramotoConfig or TransformerConfig
         What the model is.
     parts : list of Block
         The data set.
@@ -148,6 +189,9 @@ def run_blocks(
         Gives each block its own `Pass`, so that nothing is shared.
     pool : ThreadPoolExecutor
         Threads; results do not depend on how many.
+    score : callable
+        What to keep of a block's outputs: those of many chips and all tokens
+        would not fit into memory.
     """
 
     def one(block: Block) -> Outcome:
@@ -155,7 +199,10 @@ def run_blocks(
         out = evaluate(weights, config, block, run)
         if not np.isfinite(out[: block.n_real]).all():
             raise EvaluationError(_NOT_FINITE.format("an output is not finite"))
-        return Outcome(out[: block.n_real], run.counts, run.clamped)
+        kept = score(block, out[: block.n_real])
+        return Outcome(
+            kept, getattr(run, "counts", Counts()), getattr(run, "clamped", 0)
+        )
 
     done = list(pool.map(one, parts))
     return Outcome(

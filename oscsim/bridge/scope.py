@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from oscsim.bridge.infer import Run
+from oscsim.bridge.infer import AnyRun
 from oscsim.bridge.setting import Setting
 from oscsim.typing import FloatArray
 
@@ -65,13 +65,13 @@ def _are_equal(differences: FloatArray) -> bool:
     return bool(np.all(np.abs(differences) < 1e-9))
 
 
-def remarks(run: Run) -> list[str]:
+def remarks(run: AnyRun) -> list[str]:
     """Return what makes chips or repeats of a run equal to each other."""
     if run.setting.rung == "digital" or run.setting.perturbation is not None:
         return []
-    chips, repeats = run.logits.shape[:2]
-    same_chips = _are_equal(run.logits - run.logits[:1, :1])
-    same_repeats = _are_equal(run.logits - run.logits[:, :1])
+    chips, repeats = run.outputs.shape[:2]
+    same_chips = _are_equal(run.outputs - run.outputs[:1, :1])
+    same_repeats = _are_equal(run.outputs - run.outputs[:, :1])
     static = set(run.setting.acting_device.imperfections) & {
         "coupling_mismatch",
         "coupling_offset",

@@ -2,9 +2,12 @@
 
 from dataclasses import dataclass
 from numbers import Integral
+from typing import get_args
 
 from oscsim.bridge.checkpoint import Checkpoint
 from oscsim.errors import SpecError
+from oscsim.models.config import FixedQueryConfig
+from oscsim.models.fixed_query import ReadOut
 from oscsim.substrate.device import RUNGS, Device, Rung
 from oscsim.substrate.perturb import Perturbation
 
@@ -26,16 +29,24 @@ class Setting:
     perturbation : Perturbation or None
         A published perturbation of the ideal substrate; every chip number is
         then one more independent redraw.
+    readout : {"direct", "prefix"}
+        How the value sum is done: pair by pair, or in prefix sums (p = 1).
     """
 
     device: Device
     rung: Rung = "device"
     seed: int = 0
     perturbation: Perturbation | None = None
+    readout: ReadOut = "direct"
 
     def __post_init__(self) -> None:
         if self.rung not in RUNGS:
             raise SpecError(f"unknown rung {self.rung!r}: one of {', '.join(RUNGS)}")
+        if self.readout not in get_args(ReadOut):
+            raise SpecError(
+                f"unknown read-out {self.readout!r}: one of "
+                f"{', '.join(get_args(ReadOut))}"
+            )
         is_whole = isinstance(self.seed, Integral)
         if not is_whole or isinstance(self.seed, bool) or not 0 <= self.seed < SEED_END:
             raise SpecError(f"seed must be in 0..2^32 - 1, got {self.seed}")
@@ -57,16 +68,52 @@ class Setting:
         Raises
         ------
         SpecError
-            If the checkpoint has no oscillators and the rung needs them.
+            If the checkpoint has no oscillators and the rung needs them, or its
+            read-out does not factor into prefix sums.
         DeviceError
             If the device cannot hold its d_osc.
         """
+        config = checkpoint.config
+        if self.readout == "prefix":
+            _require_factors(checkpoint)
         if self.rung == "digital":
             return
-        d_osc = checkpoint.config.d_osc
-        if d_osc is None:
+        if not isinstance(config, FixedQueryConfig):
+            raise SpecError(
+                f"{checkpoint.name} is a {config.family} model: only the rung digital "
+                "can run it"
+            )
+        if config.d_osc is None:
             raise SpecError(
                 f"{checkpoint.name} is a softmax model and has no oscillators: "
                 "only the rung digital can run it"
             )
-        self.device.require_d_osc(d_osc)
+        self.device.require_d_osc(config.d_osc)
+
+    def require_readout(self, illegal: int) -> None:
+        """Check that prefix sums, if asked for, equal the direct read-out.
+
+        Raises
+        ------
+        SpecError
+            With the number of pairs at which they do not.
+        """
+        if self.readout == "prefix" and illegal:
+            raise SpecError(
+                f"the read-out in prefix sums is not this model's: 1 + z.r is negative "
+                f"for {illegal:,} pairs and the clamp acts; use the read-out direct"
+            )
+
+
+def _require_factors(checkpoint: Checkpoint) -> None:
+    config = checkpoint.config
+    if not isinstance(config, FixedQueryConfig) or config.d_osc is None:
+        raise SpecError(
+            f"{checkpoint.name} has no oscillator read-out: prefix sums are for "
+            "fixed-query oscillator models with p = 1"
+        )
+    if config.p != 1:
+        raise SpecError(
+            f"the read-out of {checkpoint.name} has p = {config.p}: it factors into "
+            "prefix sums for p = 1 only"
+        )

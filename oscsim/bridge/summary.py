@@ -3,9 +3,11 @@
 import math
 from typing import Any
 
-from oscsim.bridge.compare import Comparison
+from oscsim.bridge.compare import AnyComparison, Comparison
 from oscsim.bridge.cost import Cost, attention_j, why_unpriced
-from oscsim.bridge.infer import Run
+from oscsim.bridge.infer import AnyRun, Run
+from oscsim.bridge.language import LanguageRun
+from oscsim.bridge.language_compare import LanguageComparison
 from oscsim.bridge.scope import modelled, remarks
 from oscsim.substrate.tally import SettleTally, histogram_quantile
 
@@ -22,14 +24,16 @@ ENERGY_KEYS = (
 )
 
 
-def summary(run: Run, comparison: Comparison, cost: Cost | None) -> dict[str, Any]:
+def summary(
+    run: AnyRun, comparison: AnyComparison, cost: Cost | None
+) -> dict[str, Any]:
     """Return a run as plain data, ready for JSON.
 
     Parameters
     ----------
-    run : Run
+    run : Run or LanguageRun
         What was run.
-    comparison : Comparison
+    comparison : Comparison or LanguageComparison
         The run beside the digital model.
     cost : Cost or None
         Joules and seconds; None gives nulls.
@@ -39,10 +43,18 @@ def summary(run: Run, comparison: Comparison, cost: Cost | None) -> dict[str, An
     dict
         Accuracies are fractions 0..1, energies joules, times seconds.
     """
+    if isinstance(run, LanguageRun) and isinstance(comparison, LanguageComparison):
+        found = _text(run, comparison)
+    elif isinstance(run, Run) and isinstance(comparison, Comparison):
+        found = _sentences(run, comparison)
+    else:
+        raise TypeError("the comparison is not of this run")
+    return _setting(run) | found | _hardware(run, comparison.tally, cost)
+
+
+def _setting(run: AnyRun) -> dict[str, Any]:
     setting = run.setting
-    on, off = modelled(setting)
-    tally = comparison.tally
-    chips, repeats = run.logits.shape[:2]
+    chips, repeats = run.outputs.shape[:2]
     return {
         "checkpoint": run.checkpoint.name,
         "family": run.checkpoint.config.family,
@@ -53,11 +65,17 @@ def summary(run: Run, comparison: Comparison, cost: Cost | None) -> dict[str, An
         "perturbation": (
             None if setting.perturbation is None else str(setting.perturbation)
         ),
-        "metric": comparison.metric,
-        "n_items": comparison.n_items,
+        "readout": setting.readout,
         "n_tokens": int(run.existing_lengths.sum()),
         "chips": chips,
         "repeats": repeats,
+    }
+
+
+def _sentences(run: Run, comparison: Comparison) -> dict[str, Any]:
+    return {
+        "metric": comparison.metric,
+        "n_items": comparison.n_items,
         "digital": comparison.digital,
         "substrate": comparison.substrate,
         "ci95": None if comparison.ci95 is None else list(comparison.ci95),
@@ -72,6 +90,40 @@ def summary(run: Run, comparison: Comparison, cost: Cost | None) -> dict[str, An
         "difference_all_standard_error": _finite(comparison.difference_all_error),
         "agreement": comparison.agreement,
         "max_abs_error": comparison.max_abs_error,
+    }
+
+
+def _text(run: LanguageRun, comparison: LanguageComparison) -> dict[str, Any]:
+    c, data = comparison, run.data
+    return {
+        "metric": c.metric,
+        "data": {
+            "path": data.path,
+            "first_byte": data.first,
+            "n_bytes": data.n_bytes,
+            "md5": data.md5,
+            "sha256": data.sha256,
+        },
+        "n_windows": c.n_windows,
+        "context": data.context,
+        "n_items": c.n_items,
+        "digital": c.digital,
+        "digital_standard_error": _finite(c.digital_error),
+        "substrate": c.substrate,
+        "ci95": None if c.ci95 is None else list(c.ci95),
+        "per_chip": [float(value) for value in c.per_chip],
+        "difference": c.difference,
+        "difference_standard_error": _finite(c.difference_error),
+        "digital_perplexity": c.digital_perplexity,
+        "substrate_perplexity": c.perplexity,
+        "agreement": c.agreement,
+        "max_abs_error": c.max_abs_error,
+    }
+
+
+def _hardware(run: AnyRun, tally: SettleTally, cost: Cost | None) -> dict[str, Any]:
+    on, off = modelled(run.setting)
+    return {
         "oscillators": tally.oscillators,
         "undriven": tally.undriven,
         "unsettled": tally.unsettled,
@@ -100,7 +152,7 @@ def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _layers(run: Run, tally: SettleTally) -> list[dict[str, Any]]:
+def _layers(run: AnyRun, tally: SettleTally) -> list[dict[str, Any]]:
     """Return how every layer was scaled into its range, and what that lost."""
     if not tally.by_layer:
         return []
@@ -113,13 +165,13 @@ def _layers(run: Run, tally: SettleTally) -> list[dict[str, Any]]:
     ]
 
 
-def warnings_of(run: Run, cost: Cost | None) -> list[str]:
+def warnings_of(run: AnyRun, cost: Cost | None) -> list[str]:
     """Return everything that a reader of a run must know before its numbers."""
     found = list(run.warnings)
     found += remarks(run)
     if run.interrupted:
-        found.append(f"interrupted after {len(run.logits)} of {run.chips_asked} chips")
-    if len(run.logits) == 1 and run.setting.rung != "digital":
+        found.append(f"interrupted after {len(run.outputs)} of {run.chips_asked} chips")
+    if len(run.outputs) == 1 and run.setting.rung != "digital":
         one = "chip" if run.setting.perturbation is None else "redraw"
         found.append(f"one {one} gives no interval over {one}s")
     undriven = sum(tally.undriven for tally in run.tallies)

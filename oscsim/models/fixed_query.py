@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -17,11 +18,15 @@ from oscsim.models.layers import (
     softmax,
 )
 from oscsim.models.masks import Masks
+from oscsim.models.prefix_sums import illegal_pairs, read_in_prefix_sums
 from oscsim.substrate.drive import Drive, Settle
 from oscsim.typing import FloatArray, IntArray
 
 NORM_FLOOR = 1e-8
 READOUT_FLOOR = 1e-8
+
+ReadOut: TypeAlias = Literal["direct", "prefix"]
+"""The value sum pair by pair, or for p = 1 in prefix sums."""
 
 
 def settle_digital(drive: Drive, counts: Counts) -> FloatArray:
@@ -53,13 +58,17 @@ class Pass:
         into prefix sums only where there are none.
     attention : list of FloatArray or None
         If a list, receives the attention of each layer, shape
-        (batch, heads, time, time).
+        (batch, heads, time, time); the read-out is direct then.
+    readout : {"direct", "prefix"}
+        How the value sum is done. Both give the same numbers for p = 1 where
+        ``clamped`` stays 0; whoever asks for prefix sums checks that.
     """
 
     settle: Settle = settle_digital
     counts: Counts = field(default_factory=Counts)
     clamped: int = 0
     attention: list[FloatArray] | None = None
+    readout: ReadOut = "direct"
 
 
 def forward(
@@ -206,34 +215,38 @@ def _attention(
         x, weights[f"{block}.norm1.weight"], weights[f"{block}.norm1.bias"]
     )
     value = _heads(linear(normed, weights[f"{block}.attn.W_v.weight"]), config)
+    factored = run.readout == "prefix" and run.attention is None
     if config.attention == "softmax":
         scores = scores_of(weights, config, layer, normed)
         mixing = softmax(np.where(masks.coupled[:, None], scores, -np.inf))
     else:
         coupling = couplings_of(weights, config, layer, normed, masks)
-        mixing = _read_out(weights, config, layer, coupling, masks, items, run)
+        anchors = weights[f"{block}.attn.anchors"][:, : x.shape[1]]
+        drive = Drive(layer, items, coupling, anchors, masks.connected, masks.live)
+        state = run.settle(drive, run.counts).astype(coupling.dtype, copy=False)
+        if factored:
+            run.clamped += illegal_pairs(state, anchors, masks)
+            mixed = read_in_prefix_sums(state, anchors, value, masks, config.causal)
+        else:
+            mixing = _read_out(config, state, anchors, masks, run)
+    if not factored:
+        mixed = np.matmul(mixing, value)
     if run.attention is not None:
         run.attention.append(mixing)
-    _count_attention(config, masks, run.counts)
-    mixed = np.swapaxes(np.matmul(mixing, value), 1, 2).reshape(x.shape)
+    _count_attention(config, masks, run.counts, factored=factored)
+    mixed = np.swapaxes(mixed, 1, 2).reshape(x.shape)
     return linear(
         mixed, weights[f"{block}.attn.W_o.weight"], weights[f"{block}.attn.W_o.bias"]
     )
 
 
 def _read_out(
-    weights: Mapping[str, FloatArray],
     config: FixedQueryConfig,
-    layer: int,
-    coupling: FloatArray,
+    state: FloatArray,
+    anchors: FloatArray,
     masks: Masks,
-    items: IntArray,
     run: Pass,
 ) -> FloatArray:
-    n_time = coupling.shape[-1]
-    anchors = weights[f"layers.{layer}.attn.anchors"][:, :n_time]
-    drive = Drive(layer, items, coupling, anchors, masks.connected, masks.live)
-    state = run.settle(drive, run.counts).astype(coupling.dtype, copy=False)
     similarity = np.matmul(state, np.swapaxes(anchors, -1, -2))
     read = masks.connected[:, None]
     run.clamped += int(np.count_nonzero((similarity < -1) & read))
@@ -273,7 +286,9 @@ def _feed_forward(
     )
 
 
-def _count_attention(config: FixedQueryConfig, masks: Masks, counts: Counts) -> None:
+def _count_attention(
+    config: FixedQueryConfig, masks: Masks, counts: Counts, *, factored: bool
+) -> None:
     rows = int(masks.live.sum())
     pairs = config.n_heads * int(masks.connected.sum())
     counting.count_layernorm(counts, rows, config.d_model)
@@ -282,8 +297,17 @@ def _count_attention(config: FixedQueryConfig, masks: Masks, counts: Counts) -> 
             counts, "projection", rows, config.d_model, config.d_model, bias=bias
         )
     counting.count_scores(counts, pairs, config.d_head)
-    counting.count_cache_write(counts, rows, 2 * config.d_model)
+    counting.count_cache_write(counts, rows, (1 if factored else 2) * config.d_model)
+    counting.count_residual(counts, rows, config.d_model)
     queries = config.n_heads * rows
+    if factored and config.d_osc is not None:
+        counting.count_coupling(counts, pairs, config.coupling)
+        stores = None if config.causal else config.n_heads * len(masks.live)
+        counting.count_prefix_update(
+            counts, queries, config.d_osc, config.d_head, stores=stores
+        )
+        counting.count_prefix_read(counts, queries, config.d_osc, config.d_head)
+        return
     if config.attention == "softmax":
         counting.count_softmax(counts, pairs, queries, config.d_head)
     elif config.d_osc is not None:
@@ -291,4 +315,3 @@ def _count_attention(config: FixedQueryConfig, masks: Masks, counts: Counts) -> 
         counting.count_similarity(counts, pairs, config.d_osc, power=config.p)
         counting.count_readout_normalise(counts, pairs, queries, config.d_head)
     counting.count_value_sum(counts, pairs, config.d_head)
-    counting.count_residual(counts, rows, config.d_model)

@@ -157,13 +157,19 @@ def repeat(manifest: Manifest) -> str:
     ]
     rows = [
         ("rung", manifest.rung),
+        *([("read-out", "in prefix sums")] if manifest.readout == "prefix" else ()),
+        *([("windows", str(manifest.windows))] if manifest.windows else ()),
         *(draws if manifest.rung != "digital" else ()),
         ("checkpoint", manifest.checkpoint),
         ("checkpoint, sha256", manifest.checkpoint_sha256),
         ("data", manifest.data),
         ("data, sha256", manifest.data_sha256),
-        ("logits, sha256", manifest.logits_sha256),
+        (f"{_digested(manifest)}, sha256", manifest.logits_sha256),
     ]
     rows += [(f"given: {key}", str(value)) for key, value in manifest.config.items()]
     versions = items(f"{name} {found}" for name, found in manifest.versions.items())
     return command + table(("", "value"), rows) + "<h3>Versions</h3>" + versions
+
+
+def _digested(manifest: Manifest) -> str:
+    return "logits" if manifest.windows is None else "bits per token"

@@ -62,3 +62,9 @@ def percent(share: float, digits: int = 2) -> str:
     if 0 < share < 0.5 * 10.0 ** -(digits + 2):
         return f"< {10.0**-digits:.{digits}f} %"
     return f"{100 * share:.{digits}f} %"
+
+
+def bits(value: float, error: float = math.nan, *, sign: str = "") -> str:
+    """Return bits per byte to four digits, with a standard error if there is one."""
+    spread = "" if math.isnan(error) else f" ± {error:.4f}"
+    return f"{value:{sign}.4f}{spread}"

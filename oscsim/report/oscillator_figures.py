@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
-from oscsim.bridge.compare import Comparison
+from oscsim.bridge.compare import AnyComparison
 from oscsim.report.canvas import BLUE, INK, ORANGE, PALE, blank, require_oscillators
 from oscsim.report.numbers import percent, quantity
 from oscsim.substrate.device import Device
@@ -24,12 +24,12 @@ TAIL = 1e-4
 WEAK = f"drive too weak for {SETTLED_WITHIN_RAD} rad in that time"
 
 
-def drive_figure(comparison: Comparison, device: Device) -> Figure:
+def drive_figure(comparison: AnyComparison, device: Device) -> Figure:
     """Draw how strongly the oscillators were driven.
 
     Parameters
     ----------
-    comparison : Comparison
+    comparison : Comparison or LanguageComparison
         Its tally holds the histogram of |h|.
     device : Device
         Gives the unit of |h| and the limit of the phase model,
@@ -70,12 +70,12 @@ def drive_figure(comparison: Comparison, device: Device) -> Figure:
     return figure
 
 
-def settling_figure(comparison: Comparison, device: Device) -> Figure:
+def settling_figure(comparison: AnyComparison, device: Device) -> Figure:
     """Draw the time that oscillators need to come within 0.01 rad of the drive.
 
     Parameters
     ----------
-    comparison : Comparison
+    comparison : Comparison or LanguageComparison
         Its tally holds the histogram of times.
     device : Device
         Gives the unit of time and the settling time.
@@ -108,14 +108,14 @@ def settling_figure(comparison: Comparison, device: Device) -> Figure:
     return figure
 
 
-def angle_figure(comparison: Comparison) -> Figure:
+def angle_figure(comparison: AnyComparison) -> Figure:
     """Draw the angle between state and drive when the oscillators are read.
 
     Settling, detuning and noise together; the error that the read-out meets.
 
     Parameters
     ----------
-    comparison : Comparison
+    comparison : Comparison or LanguageComparison
         Its tally holds the histogram of angles.
 
     Returns

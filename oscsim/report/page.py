@@ -6,13 +6,20 @@ from importlib.resources import files
 from pathlib import Path
 from string import Template
 
-from oscsim.bridge.compare import Comparison
+from oscsim.bridge.compare import AnyComparison, Comparison
 from oscsim.bridge.cost import Cost, why_unpriced
-from oscsim.bridge.infer import Run
+from oscsim.bridge.infer import AnyRun, Run
+from oscsim.bridge.language import LanguageRun
+from oscsim.bridge.language_compare import LanguageComparison
 from oscsim.bridge.manifest import Manifest
 from oscsim.bridge.maps import AttentionMaps
 from oscsim.files import write_whole
-from oscsim.report import device_section, energy_section, sections
+from oscsim.report import (
+    device_section,
+    energy_section,
+    language_sections,
+    sections,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,9 +28,9 @@ class Report:
 
     Attributes
     ----------
-    run : Run
+    run : Run or LanguageRun
         What was computed.
-    comparison : Comparison
+    comparison : Comparison or LanguageComparison
         Substrate beside digital.
     cost : Cost or None
         Joules and seconds; None where nothing has a price.
@@ -37,8 +44,8 @@ class Report:
         The record from which the run can be repeated.
     """
 
-    run: Run
-    comparison: Comparison
+    run: AnyRun
+    comparison: AnyComparison
     cost: Cost | None
     maps: AttentionMaps | None
     modelled: list[str]
@@ -80,11 +87,8 @@ def page(report: Report) -> str:
     remarks, already = report.remarks, energy_section.sentences(report.cost)
     if report.cost is None:
         remarks = (*remarks, why_unpriced(setting))
-    result = (
-        sections.headline(run, comparison)
-        + sections.warnings(run, remarks, already)
-        + sections.accuracy(run, comparison)
-    )
+    headline, figure = _result(run, comparison)
+    result = headline + sections.warnings(run, remarks, already) + figure
     has_device = setting.rung != "digital" and setting.perturbation is None
     parts = (
         ("result", "Result", result),
@@ -97,7 +101,7 @@ def page(report: Report) -> str:
         ("energy", "Energy and time", energy_section.energy(report.cost)),
         (
             "attention",
-            f"Attention of one {run.data.noun}",
+            f"Attention of one {_noun(run)}",
             sections.attention(report.maps),
         ),
         ("device", "Device", device_section.device(setting) if has_device else ""),
@@ -111,19 +115,38 @@ def page(report: Report) -> str:
     )
 
 
-def _subtitle(run: Run, comparison: Comparison) -> str:
+def _result(run: AnyRun, comparison: AnyComparison) -> tuple[str, str]:
+    """Return the table and the figure of the result."""
+    if isinstance(run, LanguageRun) and isinstance(comparison, LanguageComparison):
+        return (
+            language_sections.headline(run, comparison),
+            language_sections.bits_over_chips(run, comparison),
+        )
+    if isinstance(run, Run) and isinstance(comparison, Comparison):
+        return (
+            sections.headline(run, comparison),
+            sections.accuracy(run, comparison),
+        )
+    raise TypeError("the comparison is not of this run")
+
+
+def _subtitle(run: AnyRun, comparison: AnyComparison) -> str:
     setting = run.setting
-    sentences = f"{sections.many(len(run.data), run.data.noun)} of {run.data.path}"
+    sentences = f"{sections.many(len(run.data), _noun(run))} of {run.data.path}"
     if setting.rung == "digital":
         return f"Rung digital, {sentences}."
     draws = (
         f"{sections.many(comparison.chips, sections.drawn(setting))} with "
-        f"{sections.many(run.logits.shape[1], 'repeat')}"
+        f"{sections.many(run.outputs.shape[1], 'repeat')}"
     )
     on = f"Rung {setting.rung}"
     if setting.perturbation is not None:
         on = "Ideal substrate"
     return f"{on}, {draws}, {sentences}, seed {setting.seed}."
+
+
+def _noun(run: AnyRun) -> str:
+    return "window" if isinstance(run, LanguageRun) else run.data.noun
 
 
 def _section(name: str, title: str, content: str) -> str:

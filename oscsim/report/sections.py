@@ -2,9 +2,9 @@
 
 import math
 
-from oscsim.bridge.compare import Comparison
+from oscsim.bridge.compare import AnyComparison, Comparison
 from oscsim.bridge.counted import counted
-from oscsim.bridge.infer import Run
+from oscsim.bridge.infer import AnyRun, Run
 from oscsim.bridge.maps import AttentionMaps
 from oscsim.bridge.setting import Setting
 from oscsim.report.attention_figure import attention_figure
@@ -16,7 +16,7 @@ from oscsim.report.oscillator_figures import (
     settling_figure,
 )
 from oscsim.report.run_figures import accuracy_figure
-from oscsim.substrate.tally import histogram_quantile
+from oscsim.substrate.tally import SettleTally, histogram_quantile
 
 ACCURACIES = {"hard_accuracy": "accuracy, hard sentences", "accuracy": "accuracy"}
 ANGLE = "angle between state and drive when read: median, p90 (rad)"
@@ -76,7 +76,7 @@ def headline(run: Run, comparison: Comparison) -> str:
         "of the digital accuracy itself, in the first row, is "
         f"{100 * _chance(c.digital, c.n_items):.2f} points."
     )
-    return compared + paragraph(meaning, "faint") + _counted(run, c)
+    return compared + paragraph(meaning, "faint") + counts(run, c.tally)
 
 
 def _interval(found: tuple[float, float] | None, one: str) -> str:
@@ -89,8 +89,8 @@ def _chance(accuracy: float, n: int) -> float:
     return math.sqrt(accuracy * (1 - accuracy) / n)
 
 
-def _counted(run: Run, comparison: Comparison) -> str:
-    tally = comparison.tally
+def counts(run: AnyRun, tally: SettleTally) -> str:
+    """Return the table of what was counted on the chips, or nothing without any."""
     if tally.oscillators == 0:
         return ""
     rows = []
@@ -106,12 +106,12 @@ def _counted(run: Run, comparison: Comparison) -> str:
     return f"<h3>Counted</h3>{found}"
 
 
-def warnings(run: Run, remarks: tuple[str, ...], already: set[str]) -> str:
+def warnings(run: AnyRun, remarks: tuple[str, ...], already: set[str]) -> str:
     """Return what a reader must know before the numbers, or nothing.
 
     Parameters
     ----------
-    run : Run
+    run : Run or LanguageRun
         Has warnings of its own.
     remarks : tuple of str
         Further ones.
@@ -121,7 +121,7 @@ def warnings(run: Run, remarks: tuple[str, ...], already: set[str]) -> str:
     found = [w for w in dict.fromkeys([*run.warnings, *remarks]) if w not in already]
     if run.interrupted and not any(said.startswith("interrupted") for said in found):
         found.insert(
-            0, f"interrupted after {len(run.logits)} of {run.chips_asked} chips"
+            0, f"interrupted after {len(run.outputs)} of {run.chips_asked} chips"
         )
     if not found:
         return ""
@@ -165,7 +165,7 @@ def scope(modelled: list[str], not_modelled: list[str]) -> str:
     )
 
 
-def oscillators(run: Run, comparison: Comparison) -> str:
+def oscillators(run: AnyRun, comparison: AnyComparison) -> str:
     """Return the distributions of drives, times and angles, or nothing without any."""
     number = comparison.tally.oscillators
     if number == 0:

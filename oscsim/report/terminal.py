@@ -7,39 +7,50 @@ from rich.table import Table
 from rich.text import Text
 
 from oscsim.bridge.checkpoint import Checkpoint
-from oscsim.bridge.compare import Comparison
+from oscsim.bridge.compare import AnyComparison, Comparison
 from oscsim.bridge.cost import Cost, attention_j
 from oscsim.bridge.counted import counted
-from oscsim.bridge.infer import Run
+from oscsim.bridge.infer import AnyRun, Run
+from oscsim.bridge.language import LanguageRun
+from oscsim.bridge.language_compare import LanguageComparison
 from oscsim.bridge.scope import modelled
 from oscsim.bridge.summary import warnings_of
 from oscsim.energy.ledger import Total
 from oscsim.report.device_section import unit_of
-from oscsim.report.numbers import percent, quantity, quantity_range
+from oscsim.report.numbers import bits, percent, quantity, quantity_range
 from oscsim.study.ladder import Ladder
 from oscsim.substrate.device import Device
 from oscsim.substrate.tally import histogram_quantile
 
 
 def print_run(
-    console: Console, run: Run, comparison: Comparison, cost: Cost | None
+    console: Console, run: AnyRun, comparison: AnyComparison, cost: Cost | None
 ) -> None:
-    """Print a run: accuracy, what happened on the chips, energy, limits."""
+    """Print a run: accuracy or bits, what happened on the chips, energy, limits."""
     setting = run.setting
     draws = (
         f"{_many(comparison.chips, 'chip')} x "
-        f"{_many(run.logits.shape[1], 'repeat')}, seed {setting.seed}"
+        f"{_many(run.outputs.shape[1], 'repeat')}, seed {setting.seed}"
     )
     where = f"{setting.device.label}, rung {setting.rung}: {draws}"
     if setting.perturbation is not None:
         where = f"ideal substrate, {setting.perturbation}: {draws}"
     elif setting.rung == "digital":
         where = "the digital model alone"
-    sentences = _many(len(run.data), run.data.noun)
+    if isinstance(run, LanguageRun):
+        windows = _many(len(run.data), "window")
+        sentences = f"{windows} of {run.data.context} bytes"
+    else:
+        sentences = _many(len(run.data), run.data.noun)
     console.print(
         Text.assemble((run.checkpoint.name, "bold"), f" on {where}, {sentences}")
     )
-    console.print(_accuracy_table(comparison, run.data.noun))
+    if isinstance(comparison, LanguageComparison):
+        console.print(_bits_table(comparison))
+    elif isinstance(run, Run):
+        console.print(_accuracy_table(comparison, run.data.noun))
+    if isinstance(run, LanguageRun):
+        console.print(f"Text: {run.data.label}.", highlight=False)
     if comparison.tally.oscillators:
         console.print(_tally_table(run, comparison))
     if cost is not None:
@@ -78,6 +89,34 @@ def _accuracy_table(comparison: Comparison, noun: str) -> Table:
     return table
 
 
+def _bits_table(comparison: LanguageComparison) -> Table:
+    table = Table()
+    table.add_column("text")
+    for heading in ("digital", "substrate", "95 % over chips"):
+        table.add_column(heading, justify="right")
+    table.add_column(
+        "substrate - digital\n(± standard error\nover windows)", justify="right"
+    )
+    c = comparison
+    table.add_row(
+        f"bits per byte ({c.n_items:,} bytes)",
+        bits(c.digital, c.digital_error),
+        bits(c.substrate),
+        "-" if c.ci95 is None else " .. ".join(map(bits, c.ci95)),
+        bits(c.difference, c.difference_error, sign="+"),
+    )
+    table.add_row(
+        "perplexity per byte",
+        f"{c.digital_perplexity:.4f}",
+        f"{c.perplexity:.4f}",
+        "",
+        f"{c.perplexity - c.digital_perplexity:+.4f}",
+    )
+    table.add_row("same most probable byte", "", percent(c.agreement), "", "")
+    table.add_row("largest |logit error|", "", f"{c.max_abs_error:.3g}", "", "")
+    return table
+
+
 def _interval(found: tuple[float, float] | None) -> str:
     return "-" if found is None else f"{percent(found[0])} .. {percent(found[1])}"
 
@@ -87,7 +126,7 @@ def _gained(difference: float, error: float) -> str:
     return f"{said} ± {100 * error:.2f}" if math.isfinite(error) else said
 
 
-def _tally_table(run: Run, comparison: Comparison) -> Table:
+def _tally_table(run: AnyRun, comparison: AnyComparison) -> Table:
     table = Table()
     table.add_column("on the chips")
     table.add_column("count", justify="right")
@@ -156,18 +195,27 @@ def print_ladder(console: Console, result: Ladder) -> None:
         title=f"{result.device.label}: {_many(result.chips, 'chip')} x "
         f"{_many(result.repeats, 'repeat')}, seed {result.seed}"
     )
+    is_text = isinstance(result.steps[0].comparison, LanguageComparison)
     metric = result.steps[0].comparison.metric.replace("_", " ")
-    for heading in ("rung", metric, "95 % over chips", "same decision\n(all)"):
+    same = "most probable byte" if is_text else "decision"
+    for heading in ("rung", metric, "95 % over chips", f"same {same}\n(all)"):
         table.add_column(heading, justify="left" if heading == "rung" else "right")
-    table.add_column("decisions changed\nfrom rung below", justify="right")
-    table.add_column("rms logit change\nfrom rung below", justify="right")
+    table.add_column(f"{same}s changed\nfrom rung below", justify="right")
+    changed = "bits" if is_text else "logit"
+    table.add_column(f"rms {changed} change\nfrom rung below", justify="right")
     table.add_column("drive too weak\nto settle", justify="right")
     for step in result.steps:
         found = step.comparison
+        if isinstance(found, LanguageComparison):
+            score, interval = bits(found.substrate), "-"
+            if found.ci95 is not None:
+                interval = " .. ".join(map(bits, found.ci95))
+        else:
+            score, interval = percent(found.substrate), _interval(found.ci95)
         table.add_row(
             step.rung,
-            percent(found.substrate),
-            _interval(found.ci95),
+            score,
+            interval,
             percent(found.agreement),
             percent(step.decisions_changed),
             f"{step.rms_change:.3g}",

@@ -7,9 +7,13 @@ from typing import Any
 import numpy as np
 
 from oscsim.bridge.checkpoint import Checkpoint
-from oscsim.bridge.compare import Comparison, compare
-from oscsim.bridge.infer import Labelled, Progress, Run, as_data, infer
+from oscsim.bridge.compare import AnyComparison, compare
+from oscsim.bridge.engine import Progress
+from oscsim.bridge.infer import AnyRun, Data, as_data, infer
+from oscsim.bridge.language import LanguageRun
+from oscsim.models.fixed_query import ReadOut
 from oscsim.substrate.device import RUNGS, Device, Rung, as_device
+from oscsim.typing import IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,17 +24,19 @@ class Step:
     ----------
     rung : str
         Name of the rung.
-    comparison : Comparison
+    comparison : Comparison or LanguageComparison
         Against the digital model.
     decisions_changed : float
         Fraction of decisions that differ from the rung below, item by item on
-        the same chip and repeat; 0 for the first rung.
+        the same chip and repeat; 0 for the first rung. The decision of a
+        language model is the most probable byte.
     rms_change : float
-        Root mean square change of the logit from the rung below.
+        Root mean square change from the rung below: of the logit, or of the
+        bits per token of a language model.
     """
 
     rung: Rung
-    comparison: Comparison
+    comparison: AnyComparison
     decisions_changed: float
     rms_change: float
 
@@ -88,12 +94,14 @@ class Ladder:
 
 def ladder(
     checkpoint: Checkpoint,
-    data: Labelled | str | Path | None = None,
+    data: Data | str | Path | None = None,
     *,
     device: Device | str | Path | None = None,
     chips: int = 4,
     repeats: int = 2,
     seed: int = 0,
+    windows: int | None = None,
+    readout: ReadOut = "direct",
     n_threads: int | None = None,
     progress: Progress | None = None,
 ) -> Ladder:
@@ -106,11 +114,11 @@ def ladder(
     ----------
     checkpoint : Checkpoint
         An oscillator model; a softmax twin has only the first rung.
-    data : TokenSet, DigitSet or path, optional
-        Inputs and labels; the bundled evaluation set by default.
+    data : TokenSet, DigitSet, ByteText or path, optional
+        Inputs; the bundled evaluation set by default.
     device : Device, name or path, optional
         The hardware; the default preset for the checkpoint's d_osc.
-    chips, repeats, seed : int
+    chips, repeats, seed, windows, readout
         As in `oscsim.bridge.infer.infer`.
     n_threads : int, optional
         Threads; the result does not depend on it.
@@ -129,22 +137,23 @@ def ladder(
     KeyboardInterrupt
         If interrupted before the first rung was done.
     """
-    hardware = as_device(device, checkpoint.config.d_osc)
-    sentences = as_data(data, checkpoint.config)
+    hardware = as_device(device, checkpoint.d_osc)
+    inputs = as_data(data, checkpoint, windows)
     tick = progress or (lambda _done, _asked: None)
     steps: list[Step] = []
-    below: Run | None = None
+    below: AnyRun | None = None
     try:
         for number, rung in enumerate(RUNGS):
             tick(number, len(RUNGS))
             run = infer(
                 checkpoint,
-                sentences,
+                inputs,
                 device=hardware,
                 rung=rung,
                 chips=chips,
                 repeats=repeats,
                 seed=seed,
+                readout=readout,
                 n_threads=n_threads,
             )
             if run.interrupted:
@@ -159,11 +168,16 @@ def ladder(
     return Ladder(tuple(steps), hardware, chips, repeats, seed)
 
 
-def _step(rung: Rung, run: Run, below: Run) -> Step:
-    lower = below.logits
+def _step(rung: Rung, run: AnyRun, below: AnyRun) -> Step:
+    change = run.outputs - below.outputs
     return Step(
         rung=rung,
         comparison=compare(run),
-        decisions_changed=float(np.mean(run.decided(run.logits) != run.decided(lower))),
-        rms_change=float(np.sqrt(np.mean((run.logits - lower) ** 2))),
+        decisions_changed=float(np.mean(_decisions(run) != _decisions(below))),
+        rms_change=float(np.sqrt(np.mean(change**2))),
     )
+
+
+def _decisions(run: AnyRun) -> IntArray:
+    """Return the most probable bytes, or what the logits decide."""
+    return run.top if isinstance(run, LanguageRun) else run.decided(run.logits)

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from oscsim.bridge.checkpoint import Checkpoint
-from oscsim.bridge.compare import Comparison, compare, interval95
-from oscsim.bridge.infer import Labelled, Progress, infer
+from oscsim.bridge.compare import AnyComparison, compare, interval95
+from oscsim.bridge.engine import Progress
+from oscsim.bridge.infer import Data, infer
+from oscsim.bridge.language_compare import student_interval
 from oscsim.errors import SpecError
 from oscsim.substrate.device import Device, Rung
 from oscsim.substrate.perturb import Kind, Perturbation
@@ -109,7 +111,9 @@ class Robustness:
             raise SpecError(
                 f"{kind!r} was not run: one of {', '.join(self.kinds) or 'none'}"
             )
-        return [interval95(values) for values in self.perturbed[self.kinds.index(kind)]]
+        is_share = self.metric != "bits_per_byte"
+        interval = interval95 if is_share else student_interval
+        return [interval(values) for values in self.perturbed[self.kinds.index(kind)]]
 
     def to_xarray(self) -> "xarray.Dataset":
         """Return both tables with labelled axes kind, strength, time, redraw."""
@@ -149,7 +153,7 @@ class Robustness:
 
 def robustness(
     checkpoint: Checkpoint,
-    data: Labelled,
+    data: Data,
     *,
     strengths: Sequence[float] = (0.05, 0.1, 0.2, 0.5),
     times: Sequence[float] = (0.5, 1, 2, 5, 10, 30),
@@ -170,8 +174,8 @@ def robustness(
     ----------
     checkpoint : Checkpoint
         An oscillator model.
-    data : TokenSet or DigitSet
-        Inputs and labels.
+    data : TokenSet, DigitSet or ByteText
+        Inputs; bits per byte take the place of accuracy for a language model.
     strengths : sequence of float
         Strengths s of the perturbations, >= 0, dimensionless.
     times : sequence of float
@@ -216,7 +220,7 @@ def robustness(
     perturbations = [Perturbation(kind, s) for kind in kinds for s in strengths]
     devices = [ideal.changed(settle_time=float(time)) for time in times]
     total = len(perturbations) + len(devices)
-    cells: list[Comparison] = []
+    cells: list[AnyComparison] = []
 
     def measure(device: Device, rung: Rung, perturbation: Perturbation | None) -> None:
         if progress is not None:
@@ -259,5 +263,5 @@ def robustness(
     )
 
 
-def _accuracies(cells: Sequence[Comparison]) -> FloatArray:
+def _accuracies(cells: Sequence[AnyComparison]) -> FloatArray:
     return np.array([cell.per_chip for cell in cells])

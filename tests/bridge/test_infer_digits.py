@@ -20,7 +20,7 @@ from oscsim.report.run_figures import accuracy_per_repeat
 from oscsim.study.ladder import ladder
 from tests.bridge.checkpoints import folder, tensors
 from tests.bridge.digits import FRAMES, archive, frame_model
-from tests.bridge.runs import DATA, some
+from tests.bridge.runs import DATA, bundled, some
 
 
 @pytest.fixture
@@ -133,9 +133,9 @@ def test_raw_outputs_of_frames(clips):
 
 def test_data_of_another_kind_are_refused(clips):
     with pytest.raises(DataError, match="must be a DigitSet or a path for a check"):
-        as_data(some(3), FRAMES)
+        as_data(some(3), frame_model())
     with pytest.raises(DataError, match="must be a TokenSet or a path for a check"):
-        as_data(clips, some.__globals__["bundled"]().config)
+        as_data(clips, bundled())
 
 
 @pytest.mark.parametrize("name", ["digits-osc-d2", "digits-osc-d8"])

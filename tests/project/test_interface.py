@@ -14,11 +14,14 @@ import oscsim
 PACKAGE = Path(oscsim.__file__).parent
 
 PUBLIC = [
+    "ByteText",
     "Checkpoint",
     "Comparison",
     "Cost",
     "Device",
     "Ladder",
+    "LanguageComparison",
+    "LanguageRun",
     "Ledger",
     "Network",
     "OscsimError",
@@ -31,6 +34,7 @@ PUBLIC = [
     "all_to_all",
     "compare",
     "effective_frequencies",
+    "generate",
     "infer",
     "ladder",
     "lattice",
@@ -44,6 +48,7 @@ PUBLIC = [
     "potential",
     "price",
     "random_regular",
+    "read_bytes",
     "read_sva",
     "ring",
     "robustness",
