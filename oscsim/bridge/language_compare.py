@@ -34,6 +34,8 @@ class LanguageComparison:
         Largest |substrate - digital| logit.
     tally : SettleTally
         Oscillators and couplings of all chips together.
+    metric : str
+        ``"bits_per_byte"``, what ``digital`` and ``substrate`` are.
     """
 
     n_windows: int

@@ -118,7 +118,7 @@ def test_the_linear_algebra_runs_on_one_thread(monkeypatch):
         )
         return forward(*args, **kwargs)
 
-    monkeypatch.setattr("oscsim.bridge.passes.forward", watched)
+    monkeypatch.setattr("oscsim.models.fixed_query.forward", watched)
     model = random_model(3)
     with threadpool_limits(2, user_api="blas"):
         calibrate(model, in_float64(model.weights), np.ones((5, 7), int))

@@ -10,7 +10,8 @@ import pytest
 from oscsim.bridge.compare import compare
 from oscsim.bridge.cost import shape_of
 from oscsim.bridge.datasets import read_sva
-from oscsim.bridge.infer import Engine, infer
+from oscsim.bridge.engine import Engine
+from oscsim.bridge.infer import infer
 from oscsim.bridge.passes import in_float64
 from oscsim.bridge.setting import Setting
 from oscsim.counts import Counts
@@ -209,7 +210,7 @@ def test_a_wrong_request_is_refused_before_any_work(how, expected, monkeypatch):
     def never(*_args, **_kwargs):
         raise AssertionError("work has started")
 
-    monkeypatch.setattr("oscsim.bridge.infer.run_blocks", never)
+    monkeypatch.setattr("oscsim.bridge.engine.run_blocks", never)
     with pytest.raises(SpecError, match=expected):
         on_ring(**how)
 
@@ -313,10 +314,10 @@ def test_ctrl_c_keeps_the_chips_that_were_done(when):
 def test_ctrl_c_in_the_middle_of_a_chip_drops_that_chip(monkeypatch):
     original = Engine.on_chip
 
-    def on_chip(engine, setting, layers, number, repeats):
+    def on_chip(engine, setting, layers, number, *more):
         if number == 2:
             raise KeyboardInterrupt
-        return original(engine, setting, layers, number, repeats)
+        return original(engine, setting, layers, number, *more)
 
     monkeypatch.setattr(Engine, "on_chip", on_chip)
     assert len(on_ring(chips=4).logits) == 2

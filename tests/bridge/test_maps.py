@@ -43,7 +43,7 @@ def test_maps_are_those_of_the_first_chip_and_repeat_of_the_run(run, item, monke
             seen.append(out[np.flatnonzero(kwargs["items"] == item)[0], 0])
         return out
 
-    monkeypatch.setattr("oscsim.bridge.passes.forward", watched)
+    monkeypatch.setattr("oscsim.models.fixed_query.forward", watched)
     attention_maps(run, item)
     assert seen == [run.digital[item], run.logits[0, 0, item]]
 
