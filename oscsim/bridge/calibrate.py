@@ -7,6 +7,7 @@ import numpy as np
 
 from oscsim.bridge.checkpoint import Checkpoint
 from oscsim.bridge.datasets import read_sva
+from oscsim.bridge.digit_data import bundled_digits, read_digits
 from oscsim.bridge.passes import Block, evaluate, one_blas_thread
 from oscsim.bridge.text_data import calibration_bytes
 from oscsim.bundled import data_folder
@@ -43,7 +44,9 @@ class Calibration:
 
 
 def calibrate(
-    checkpoint: Checkpoint, weights: Mapping[str, FloatArray], ids: IntArray
+    checkpoint: Checkpoint,
+    weights: Mapping[str, FloatArray],
+    ids: IntArray | FloatArray,
 ) -> Calibration:
     """Fix the full scale of ``w_ij |r_j|`` per layer and head.
 
@@ -87,8 +90,10 @@ def calibrate(
     return Calibration(layers, source, warnings)
 
 
-def _bundled_items(config: FixedQueryConfig) -> IntArray | None:
+def _bundled_items(config: FixedQueryConfig) -> IntArray | FloatArray | None:
     """Return the training items of the task, None if there are none to use."""
+    if config.task == "digits":
+        return _bundled_clips(config)
     if config.task == "bytes":
         context = config.trained_length or config.max_len
         text = calibration_bytes(max(1, CALIBRATION_BYTES // context) * context)
@@ -100,6 +105,16 @@ def _bundled_items(config: FixedQueryConfig) -> IntArray | None:
         return read_sva(path, config).ids
     except DataError:  # another vocabulary than the published one
         return None
+
+
+def _bundled_clips(config: FixedQueryConfig) -> FloatArray | None:
+    """Return the first training clips, no longer than the longest of them."""
+    try:
+        clips = read_digits(bundled_digits(), config, "training")
+    except DataError:  # other features, or clips longer than it holds
+        return None
+    longest = int(clips.lengths[:CALIBRATION_ITEMS].max())
+    return clips.inputs[:CALIBRATION_ITEMS, :longest]
 
 
 def _full_scale(drive: Drive) -> FloatArray:

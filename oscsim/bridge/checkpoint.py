@@ -93,7 +93,7 @@ class Checkpoint:
 
     def logits(
         self,
-        inputs: IntArray,
+        inputs: IntArray | FloatArray,
         rung: "Rung" = "digital",
         device: "Device | str | Path | None" = None,
         seed: int = 0,

@@ -11,7 +11,7 @@ from oscsim.bridge.infer import AnyRun, Run
 from oscsim.bridge.language import LanguageRun
 from oscsim.bridge.language_compare import LanguageComparison, compare_text
 from oscsim.substrate.tally import SettleTally
-from oscsim.typing import BoolArray, FloatArray
+from oscsim.typing import BoolArray, FloatArray, IntArray
 
 SAME_LOGIT = 1e-9
 
@@ -87,9 +87,9 @@ def compare(run: AnyRun) -> AnyComparison: ...
 def compare(run: AnyRun) -> AnyComparison:
     """Compare a run with the digital model on the same inputs.
 
-    A decision is the sign of the logit. The metric is the accuracy on hard
-    sentences, or on all of them if the data has no hard ones; of a language
-    model, bits per byte.
+    A decision is the sign of the logit, or the largest of several. The metric
+    is the accuracy on hard sentences, or on all items if the data has no hard
+    ones; of a language model, bits per byte.
 
     Parameters
     ----------
@@ -102,10 +102,9 @@ def compare(run: AnyRun) -> AnyComparison:
     """
     if isinstance(run, LanguageRun):
         return compare_text(run)
-    truth = run.data.labels == 1
+    truth = run.data.labels
     counted = run.data.hard if run.data.hard.any() else np.ones_like(run.data.hard)
-    decided = run.logits > 0
-    digital = run.digital > 0
+    decided, digital = run.decided(run.logits), run.decided(run.digital)
     right = decided == truth
     per_chip = right[..., counted].mean(axis=(1, 2))
     everywhere = right.mean(axis=(1, 2))
@@ -169,5 +168,5 @@ def _standard_error(values: FloatArray) -> float:
     return float(values.std(ddof=1) / math.sqrt(n)) if n > 1 else math.nan
 
 
-def _accuracy(decided: BoolArray, truth: BoolArray, counted: BoolArray) -> float:
+def _accuracy(decided: IntArray, truth: IntArray, counted: BoolArray) -> float:
     return float((decided == truth)[counted].mean())

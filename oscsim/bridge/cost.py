@@ -271,6 +271,7 @@ def shape_of(run: AnyRun, lengths: IntArray) -> Shape:
         power=config.p,
         n_outputs=config.n_outputs,
         head_rows=run.head_rows,
+        n_features=config.n_features,
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from oscsim.bridge.digit_data import bundled_digits
 from oscsim.bundled import data_folder
 from oscsim.errors import DataError
 from oscsim.models.config import FixedQueryConfig
@@ -76,6 +77,16 @@ class TokenSet:
     def __len__(self) -> int:
         return len(self.labels)
 
+    @property
+    def inputs(self) -> IntArray:
+        """What the model takes: the ids."""
+        return self.ids
+
+    @property
+    def noun(self) -> str:
+        """What one item is called."""
+        return "sentence"
+
 
 def bundled_data(config: FixedQueryConfig) -> Path:
     """Return the bundled evaluation set of a checkpoint's task.
@@ -85,6 +96,8 @@ def bundled_data(config: FixedQueryConfig) -> Path:
     DataError
         If there is none.
     """
+    if config.task == "digits":
+        return bundled_digits()
     path = data_folder("datasets") / "sva" / "validation.jsonl"
     if config.task != "sva" or not path.is_file():
         raise DataError(

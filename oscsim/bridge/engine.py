@@ -116,8 +116,8 @@ class Engine:
     ----------
     checkpoint : Checkpoint
         The model, of any family.
-    ids : IntArray, shape (items, time)
-        Token ids.
+    ids : IntArray, shape (items, time), or FloatArray, (items, time, n_features)
+        Token ids, or frames.
     positions : IntArray or None, shape (items,)
         Column that the head reads.
     n_threads : int, optional
@@ -129,7 +129,7 @@ class Engine:
     def __init__(
         self,
         checkpoint: Checkpoint,
-        ids: IntArray,
+        ids: IntArray | FloatArray,
         positions: IntArray | None,
         n_threads: int | None = None,
         *,
@@ -137,7 +137,7 @@ class Engine:
     ) -> None:
         self.config = checkpoint.config
         self.weights = in_float64(checkpoint.weights)
-        padding = getattr(self.config, "padding_idx", None) or 0
+        padding = getattr(self.config, "filler", 0)
         self.parts = list(blocks(ids, positions, padding, block))
         self.n_threads = thread_count(n_threads)
         self.pool: ThreadPoolExecutor | None = None

@@ -16,7 +16,7 @@ _OTHER_MODELS = {
     r"\.attn\.(W_f|W_g|alpha|phi)\b": "the older attention on the circle",
     r"\.attn\.delta$": "relative anchors",
     r"\.attn\.beta$": "a coupling gain for each query",
-    r"^(proj\.|pos_emb)": "keyword spotting",
+    r"^pos_emb": "keyword spotting with learned positions",
     r"^dynamics\.": "Un-0",
     r"\.connectivity\.": "AKOrN",
 }
@@ -27,6 +27,7 @@ _SIZES: dict[str, tuple[tuple[str, int], ...]] = {
     "vocab_size": ((r"embedding\.weight", 0),),
     "d_model": (
         (r"embedding\.weight", 1),
+        (r"proj\.weight", 0),
         (r"norm\.weight", 0),
         (r"head\.weight", 1),
     ),
@@ -131,6 +132,11 @@ def _shown(value: Any) -> str:
 
 def _sizes(tensors: Mapping[str, FloatArray]) -> dict[str, Any]:
     sizes = {size: _size(tensors, tries) for size, tries in _SIZES.items()}
+    if "proj.weight" in tensors:
+        sizes |= {
+            "vocab_size": 0,
+            "n_features": _size(tensors, ((r"proj\.weight", 1),)),
+        }
     found = any(name.endswith(".attn.anchors") for name in tensors)
     return sizes if found else sizes | {"d_osc": 2}
 
@@ -152,6 +158,9 @@ def _defaults(sizes: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, A
         "vocabulary": None,
         "trained_length": None,
     }
+    if "n_features" in sizes:
+        fixed = {"causal": False, "padding_idx": None, "task": "digits"}
+        defaults |= fixed | {"feature_mean": None, "feature_std": None}
     if sizes["attention"] == "oscillator":
         defaults |= {"p": 1, "coupling": "softplus", "mask_readout": False}
     if given.get("task") == "sva":

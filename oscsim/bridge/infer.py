@@ -9,6 +9,7 @@ import numpy as np
 from oscsim.bridge.calibrate import calibrate
 from oscsim.bridge.checkpoint import Checkpoint
 from oscsim.bridge.datasets import TokenSet, bundled_data, read_sva
+from oscsim.bridge.digit_data import DigitSet, read_digits
 from oscsim.bridge.engine import Engine, Progress, checked_draws
 from oscsim.bridge.language import LanguageRun, as_text, infer_text
 from oscsim.bridge.setting import Setting
@@ -24,6 +25,9 @@ from oscsim.substrate.phase_update import How
 from oscsim.substrate.tally import SettleTally
 from oscsim.typing import FloatArray, IntArray
 
+Labelled: TypeAlias = TokenSet | DigitSet
+"""Inputs of a model that decides something about each of them."""
+
 
 @dataclass(frozen=True, eq=False)
 class Run:
@@ -33,13 +37,13 @@ class Run:
     ----------
     checkpoint : Checkpoint
         The model.
-    data : TokenSet
+    data : TokenSet or DigitSet
         Its inputs and labels.
     setting : Setting
         The hardware, the rung and the seed.
-    digital : FloatArray, shape (items,)
-        Logits of the digital model.
-    logits : FloatArray, shape (chips, repeats, items)
+    digital : FloatArray, shape (items,) or (items, outputs)
+        Logits of the digital model; one an item where it has one output.
+    logits : FloatArray, shape (chips, repeats, items) or one axis more
         Logits on the substrate.
     counts : Counts
         Tally over all chips and repeats.
@@ -58,7 +62,7 @@ class Run:
     """
 
     checkpoint: Checkpoint
-    data: TokenSet
+    data: Labelled
     setting: Setting
     digital: FloatArray
     logits: FloatArray
@@ -74,9 +78,19 @@ class Run:
     def existing_lengths(self) -> IntArray:
         """Positions of each item that exist in hardware, shape (items,)."""
         config = self.checkpoint.fixed_query
-        if config.mask_readout and config.padding_idx is not None:
+        if config.mask_readout and config.is_padded:
             return self.data.lengths
-        return np.full(len(self.data), self.data.ids.shape[1])
+        return np.full(len(self.data), self.data.inputs.shape[1])
+
+    def decided(self, logits: FloatArray) -> IntArray:
+        """Return what logits decide, to be compared with the labels.
+
+        The largest of several outputs, else whether a single one is above 0.
+        """
+        if self.checkpoint.fixed_query.n_outputs > 1:
+            largest: IntArray = np.argmax(logits, axis=-1)
+            return largest
+        return (logits > 0).astype(np.int64)
 
     @property
     def outputs(self) -> FloatArray:
@@ -97,8 +111,8 @@ class Run:
 AnyRun: TypeAlias = Run | LanguageRun
 """A run of sentences with a decision each, or of text."""
 
-Data: TypeAlias = TokenSet | ByteText
-"""Sentences, or text."""
+Data: TypeAlias = Labelled | ByteText
+"""Sentences, clips, or text."""
 
 
 def infer(
@@ -123,7 +137,7 @@ def infer(
     ----------
     checkpoint : Checkpoint
         A trained model; those without oscillators run at rung ``"digital"``.
-    data : TokenSet, ByteText or path, optional
+    data : TokenSet, DigitSet, ByteText or path, optional
         Inputs and labels, or bytes of text for a language model; the bundled
         evaluation set by default.
     device : Device, name or path, optional
@@ -186,8 +200,8 @@ def infer(
             progress=progress,
         )
     _require_decision(checkpoint)
-    engine = Engine(checkpoint, data.ids, data.positions, n_threads)
-    calibration = calibrate(checkpoint, engine.weights, data.ids)
+    engine = Engine(checkpoint, data.inputs, data.positions, n_threads)
+    calibration = calibrate(checkpoint, engine.weights, data.inputs)
     with engine.running():
         digital = engine.digital()
         setting.require_readout(digital.clamped)
@@ -196,8 +210,8 @@ def infer(
         checkpoint=checkpoint,
         data=data,
         setting=setting,
-        digital=digital.logits[:, 0],
-        logits=np.stack([outcome.logits for outcome in done])[..., 0],
+        digital=_squeezed(digital.logits),
+        logits=_squeezed(np.stack([outcome.logits for outcome in done])),
         counts=sum((outcome.counts for outcome in done), Counts()),
         digital_counts=digital.counts,
         digital_clamped=digital.clamped,
@@ -222,25 +236,32 @@ def as_data(
     DataError
         If they are not what the checkpoint reads.
     SpecError
-        If windows are asked of sentences.
+        If windows are asked of a model of sentences or clips.
     """
     if reads_text(checkpoint):
-        if isinstance(data, TokenSet):
+        if isinstance(data, Labelled):
             raise DataError(
                 f"{checkpoint.name} is a language model: data must be a ByteText or a "
-                "path, got a TokenSet"
+                f"path, got a {type(data).__name__}"
             )
         return as_text(data, checkpoint, windows)
     if windows is not None:
-        raise SpecError(
-            f"windows are for language models, {checkpoint.name} reads sentences"
-        )
-    if isinstance(data, TokenSet):
+        raise SpecError(f"windows are for language models, {checkpoint.name} is none")
+    config = checkpoint.fixed_query
+    wanted = TokenSet if config.n_features is None else DigitSet
+    if isinstance(data, wanted):
         return data
     if not isinstance(data, str | Path | None):
-        raise DataError(f"data must be a TokenSet or a path, got {data!r:.60}")
-    config = checkpoint.fixed_query
-    return read_sva(bundled_data(config) if data is None else data, config)
+        raise DataError(
+            f"data must be a {wanted.__name__} or a path for a checkpoint of task "
+            f"{config.task!r}, got {data!r:.60}"
+        )
+    path = bundled_data(config) if data is None else data
+    return read_sva(path, config) if wanted is TokenSet else read_digits(path, config)
+
+
+def _squeezed(logits: FloatArray) -> FloatArray:
+    return logits[..., 0] if logits.shape[-1] == 1 else logits
 
 
 def reads_text(checkpoint: Checkpoint) -> bool:
@@ -251,26 +272,27 @@ def reads_text(checkpoint: Checkpoint) -> bool:
     )
 
 
-def _length_warnings(config: FixedQueryConfig, data: TokenSet) -> tuple[str, ...]:
+def _length_warnings(config: FixedQueryConfig, data: Labelled) -> tuple[str, ...]:
     """Return what the lengths of the sentences mean for how it was trained."""
     trained, found = config.trained_length, []
     if trained is not None and (data.lengths > trained).any():
         n_long = int((data.lengths > trained).sum())
         found.append(
-            f"{n_long} sentences are longer than the trained length {trained}: "
+            f"{n_long} {data.noun}s are longer than the trained length {trained}: "
             "their last anchors were never trained"
         )
     if not config.mask_readout and trained is None:
         found.append(
             "padded positions are read out and the trained length is unknown: results "
-            f"depend on the padded length, here {data.ids.shape[1]}"
+            f"depend on the padded length, here {data.inputs.shape[1]}"
         )
     return tuple(found)
 
 
 def _require_decision(checkpoint: Checkpoint) -> None:
-    n_outputs = checkpoint.fixed_query.n_outputs
-    if n_outputs != 1:
+    config = checkpoint.fixed_query
+    n_outputs = config.n_outputs
+    if n_outputs != 1 and config.task != "digits":
         raise SpecError(
             f"{checkpoint.name} has {n_outputs} outputs: only checkpoints with one "
             "logit are compared by their decisions; use Checkpoint.logits"

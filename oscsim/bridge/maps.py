@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from oscsim.bridge.digit_data import DigitSet
 from oscsim.bridge.infer import Run
 from oscsim.bridge.passes import blocks, evaluate, in_float64, one_blas_thread
 from oscsim.errors import SpecError
@@ -63,7 +64,7 @@ def attention_maps(run: Run, item: int) -> AttentionMaps | None:
         for n, full_scale in enumerate(run.full_scale)
     ]
     chip = program(setting.acting_device, layers, seed=setting.seed, chip=0)
-    parts = blocks(run.data.ids, run.data.positions, config.padding_idx or 0)
+    parts = blocks(run.data.inputs, run.data.positions, config.filler)
     block = next(part for part in parts if item in part.items)
     row = int(np.flatnonzero(block.items == item)[0])
     n = int(run.data.lengths[item])
@@ -76,17 +77,24 @@ def attention_maps(run: Run, item: int) -> AttentionMaps | None:
             evaluate(weights, config, block, one_pass)
             kept = [a[row, :, :n, :n] for a in one_pass.attention or []]
             pictures.append(np.stack(kept))
-    words = config.vocabulary or ()
-    ids = run.data.ids[item, :n]
     return AttentionMaps(
-        words=tuple(words[i] if words else str(i) for i in ids),
+        words=_words(run, item, n),
         digital=pictures[0],
         chip=pictures[1],
     )
 
 
+def _words(run: Run, item: int, n: int) -> tuple[str, ...]:
+    """Return the words of an item, or its ids, or the numbers of its frames."""
+    if isinstance(run.data, DigitSet):
+        return tuple(str(frame) for frame in range(n))
+    words = run.checkpoint.fixed_query.vocabulary or ()
+    ids = run.data.ids[item, :n]
+    return tuple(words[i] if words else str(i) for i in ids)
+
+
 def telling_item(run: Run) -> int:
     """Return a hard sentence whose decision is right digitally, if there is one."""
-    right = (run.digital > 0) == (run.data.labels == 1)
+    right = run.decided(run.digital) == run.data.labels
     wanted = np.flatnonzero(run.data.hard & right)
     return int(wanted[0]) if len(wanted) else 0

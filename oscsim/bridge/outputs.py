@@ -6,9 +6,11 @@ import numpy as np
 
 from oscsim.bridge.calibrate import calibrate
 from oscsim.bridge.checkpoint import Checkpoint
+from oscsim.bridge.digit_data import checked_frames
 from oscsim.bridge.engine import Engine
 from oscsim.bridge.setting import Setting
 from oscsim.errors import DataError
+from oscsim.models.config import FixedQueryConfig
 from oscsim.models.families import ModelConfig
 from oscsim.substrate.device import Device, Rung, as_device
 from oscsim.typing import FloatArray, IntArray
@@ -16,7 +18,7 @@ from oscsim.typing import FloatArray, IntArray
 
 def logits(
     checkpoint: Checkpoint,
-    inputs: IntArray,
+    inputs: IntArray | FloatArray,
     *,
     rung: Rung = "digital",
     device: Device | str | Path | None = None,
@@ -30,7 +32,8 @@ def logits(
     checkpoint : Checkpoint
         The model.
     inputs : IntArray, shape (batch, time)
-        Token ids as the model was trained on them, marks and padding included.
+        Token ids as the model was trained on them, marks and padding included;
+        or normalised frames (batch, time, n_features), NaN where padded.
     rung : {"digital", "ideal", "finite", "noisy", "device"}
         Which imperfections act.
     device : Device, name or path, optional
@@ -53,7 +56,14 @@ def logits(
     SpecError, DeviceError
         As `oscsim.bridge.infer.infer`.
     """
-    ids = checked_ids(inputs, checkpoint.config)
+    config = checkpoint.config
+    ids: IntArray | FloatArray
+    if isinstance(config, FixedQueryConfig) and config.n_features is not None:
+        ids = checked_frames(inputs, config)
+        if positions is not None:
+            raise DataError("a model of frames reads no position: leave positions out")
+    else:
+        ids = checked_ids(inputs, config)
     columns = None
     if positions is not None:
         columns = _checked_positions(positions, ids)
@@ -69,7 +79,7 @@ def logits(
     return found
 
 
-def checked_ids(inputs: IntArray, config: ModelConfig) -> IntArray:
+def checked_ids(inputs: IntArray | FloatArray, config: ModelConfig) -> IntArray:
     """Return token ids as int64 after checking shape and range.
 
     Raises
@@ -98,14 +108,14 @@ def checked_ids(inputs: IntArray, config: ModelConfig) -> IntArray:
     return ids.astype(np.int64)
 
 
-def _array_of(name: str, values: IntArray) -> IntArray:
+def _array_of(name: str, values: IntArray | FloatArray) -> IntArray:
     try:
         return np.asarray(values)
     except ValueError:
         raise DataError(f"{name} must be an array: rows of one length") from None
 
 
-def _checked_positions(positions: IntArray, ids: IntArray) -> IntArray:
+def _checked_positions(positions: IntArray, ids: IntArray | FloatArray) -> IntArray:
     columns = _array_of("positions", positions)
     if columns.shape != (len(ids),) or not np.issubdtype(columns.dtype, np.integer):
         raise DataError(

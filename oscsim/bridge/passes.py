@@ -8,7 +8,7 @@ to one thread and blocks are spread over threads instead.
 import os
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, cast
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -40,8 +40,8 @@ class Block(NamedTuple):
     ----------
     rows : slice
         Where the real items stand in the data set.
-    ids : IntArray, shape (size, time)
-        Token ids.
+    ids : IntArray, shape (size, time), or FloatArray, shape (size, time, n_features)
+        Token ids, or frames.
     positions : IntArray or None, shape (size,)
         Column that the head reads.
     items : IntArray, shape (size,)
@@ -49,7 +49,7 @@ class Block(NamedTuple):
     """
 
     rows: slice
-    ids: IntArray
+    ids: IntArray | FloatArray
     positions: IntArray | None
     items: IntArray
 
@@ -60,25 +60,28 @@ class Block(NamedTuple):
 
 
 def blocks(
-    ids: IntArray, positions: IntArray | None, padding: int, size: int = BLOCK
+    ids: IntArray | FloatArray,
+    positions: IntArray | None,
+    padding: float,
+    size: int = BLOCK,
 ) -> Iterator[Block]:
     """Cut a data set into blocks.
 
     Parameters
     ----------
-    ids : IntArray, shape (n, time)
-        Token ids.
+    ids : IntArray, shape (n, time), or FloatArray, shape (n, time, n_features)
+        Token ids, or frames.
     positions : IntArray or None, shape (n,)
         Column that the head reads.
-    padding : int
-        Token that fills up the last block.
+    padding : float
+        What fills up the last block.
     size : int
         Items in a block.
     """
     for first in range(0, len(ids), size):
         rows = slice(first, min(first + size, len(ids)))
         n_real = rows.stop - rows.start
-        block_ids = np.full((size, ids.shape[1]), padding, ids.dtype)
+        block_ids = np.full((size, *ids.shape[1:]), padding, ids.dtype)
         block_ids[:n_real] = ids[rows]
         block_positions = None
         if positions is not None:
@@ -144,11 +147,15 @@ def _forward(
     run: AnyPass,
 ) -> FloatArray:
     if isinstance(config, TransformerConfig):
-        return transformer.forward(weights, config, block.ids)
+        return transformer.forward(weights, config, cast("IntArray", block.ids))
     if isinstance(config, KuramotoConfig):
         phases = run if isinstance(run, PhasePass) else None
         return kuramoto_attention.forward(
-            weights, config, block.ids, items=block.items, run=phases
+            weights,
+            config,
+            cast("IntArray", block.ids),
+            items=block.items,
+            run=phases,
         )
     return fixed_query.forward(
         weights,

@@ -33,6 +33,9 @@ class Shape:
         Read-out exponent p.
     head_rows : int or None
         Rows that the final norm and the head see; None for every position.
+    n_features : int or None
+        Numbers in a frame, for a model of frames: projected in place of an
+        embedding, and averaged for a head without a final norm.
     """
 
     n_layers: int
@@ -46,6 +49,7 @@ class Shape:
     n_outputs: int
     power: Literal[1, 2, 4] = 1
     head_rows: int | None = None
+    n_features: int | None = None
 
     def __post_init__(self) -> None:
         names = ("n_layers", "n_heads", "d_model", "d_ff", "d_osc", "n_outputs")
@@ -268,7 +272,10 @@ def _body(shape: Shape, reuse: float) -> Counts:
     """Everything but the attention stage, which all variants share."""
     counts = Counts(tokens=shape.rows)
     rows, d, d_ff = shape.rows, shape.d_model, shape.d_ff
-    counting.count_embedding(counts, rows, d, reuse=reuse)
+    if shape.n_features is None:
+        counting.count_embedding(counts, rows, d, reuse=reuse)
+    else:
+        counting.count_frames(counts, rows, shape.n_features, d, reuse=reuse)
     for _ in range(shape.n_layers):
         for bias in (False, False, False, True):
             counting.count_linear(
@@ -281,11 +288,19 @@ def _body(shape: Shape, reuse: float) -> Counts:
             counting.count_layernorm(counts, rows, d, reuse=reuse)
             counting.count_residual(counts, rows, d)
     read = shape.rows if shape.head_rows is None else shape.head_rows
-    counting.count_layernorm(counts, read, d, reuse=reuse)
+    if shape.n_features is None:
+        counting.count_layernorm(counts, read, d, reuse=reuse)
+    else:
+        counting.count_mean(counts, rows, read, d)
     counting.count_linear(
         counts, "projection", read, d, shape.n_outputs, bias=True, reuse=reuse
     )
-    counting.count_token_io(counts, rows, read * shape.n_outputs)
+    counting.count_token_io(
+        counts,
+        rows,
+        read * shape.n_outputs,
+        token_bytes=shape.n_features or counting.TOKEN_ID_BYTES,
+    )
     return counts
 
 

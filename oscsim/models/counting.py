@@ -70,6 +70,28 @@ def count_embedding(
     counts.add("projection", "add", rows * d_model)
 
 
+def count_frames(
+    counts: Counts, rows: int, n_features: int, d_model: int, *, reuse: float = 1.0
+) -> None:
+    """Record the projection of frames in place of an embedding, and positions.
+
+    ``rows n_features d_model`` macs and the bias, then one position row read
+    and added per frame.
+    """
+    count_linear(
+        counts, "projection", rows, n_features, d_model, bias=True, reuse=reuse
+    )
+    counts.add("memory", "weight_read_byte", _reads(rows * d_model, reuse))
+    counts.add("projection", "add", rows * d_model)
+
+
+def count_mean(counts: Counts, rows: int, items: int, d_model: int) -> None:
+    """Record the mean over the rows of each item: additions, then ``x / n``."""
+    counts.add("projection", "add", rows * d_model)
+    counts.add("projection", "recip", items)
+    counts.add("projection", "mul", items * d_model)
+
+
 def count_residual(counts: Counts, rows: int, d_model: int) -> None:
     """Record the sum of a block's output and its input: ``rows d_model`` adds."""
     counts.add("projection", "add", rows * d_model)
@@ -261,12 +283,15 @@ def count_prefix_read(
     counts.add("normalise", "mul", rows * d_head)
 
 
-def count_token_io(counts: Counts, tokens: int, outputs: int) -> None:
+def count_token_io(
+    counts: Counts, tokens: int, outputs: int, *, token_bytes: int = TOKEN_ID_BYTES
+) -> None:
     """Record the bytes that cross the chip's boundary for a whole model.
 
-    A token id of two bytes per position in, two bytes per output number out.
+    A token id of two bytes per position in, or ``token_bytes`` (a frame: one
+    byte a feature), two bytes per output number out.
     """
-    n_bytes = tokens * TOKEN_ID_BYTES + outputs * STATE_BYTES
+    n_bytes = tokens * token_bytes + outputs * STATE_BYTES
     counts.add("memory", "token_io_byte", n_bytes)
 
 

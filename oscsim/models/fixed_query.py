@@ -9,7 +9,14 @@ import numpy as np
 from oscsim.counts import Counts
 from oscsim.models import counting
 from oscsim.models.config import FixedQueryConfig
-from oscsim.models.layers import couple, gelu, layer_norm, linear, softmax
+from oscsim.models.layers import (
+    couple,
+    gelu,
+    layer_norm,
+    linear,
+    mean_over,
+    softmax,
+)
 from oscsim.models.masks import Masks
 from oscsim.models.prefix_sums import illegal_pairs, read_in_prefix_sums
 from oscsim.substrate.drive import Drive, Settle
@@ -67,16 +74,18 @@ class Pass:
 def forward(
     weights: Mapping[str, FloatArray],
     config: FixedQueryConfig,
-    ids: IntArray,
+    inputs: IntArray | FloatArray,
     *,
     positions: IntArray | None = None,
     items: IntArray | None = None,
     run: Pass | None = None,
 ) -> FloatArray:
-    """Run a fixed-query model on a block of token ids.
+    """Run a fixed-query model on a block of token ids or of frames.
 
     Pre-norm blocks ``x += attn(LN x); x += FFN(LN x)`` after embedding plus
-    position, then a final norm and the head [1]_.
+    position, then a final norm and the head [1]_. A model of frames has a
+    linear projection for the embedding, and its head reads the mean over the
+    existing frames, without a final norm.
 
     Parameters
     ----------
@@ -85,10 +94,12 @@ def forward(
         pass is computed.
     config : FixedQueryConfig
         Sizes and switches.
-    ids : IntArray, shape (batch, time)
-        Token ids, padded with ``config.padding_idx``.
+    inputs : IntArray, shape (batch, time), or FloatArray, (batch, time, n_features)
+        Token ids, padded with ``config.padding_idx``; or normalised frames,
+        padded with frames that are not a number.
     positions : IntArray, shape (batch,), optional
-        Column read by the head. Without it every position is read.
+        Column read by the head. Without it every position is read; not for
+        frames.
     items : IntArray, shape (batch,), optional
         Global item numbers for the random draws; default 0, 1, 2...
         A negative number marks a row that only fills up the block.
@@ -98,33 +109,63 @@ def forward(
     Returns
     -------
     FloatArray, shape (batch, n_outputs) or (batch, time, n_outputs)
+        The former for frames.
 
     References
     ----------
     .. [1] Pasqualetti & Guo (2026), arXiv:2606.12059.
     """
     run = Pass() if run is None else run
-    items = np.arange(len(ids)) if items is None else items
-    masks = Masks.of(config, ids, items)
+    items = np.arange(len(inputs)) if items is None else items
+    masks = Masks.of(config, inputs, items)
     rows = tokens = int(masks.live.sum())
     run.counts.tokens += tokens
-    counting.count_embedding(run.counts, rows, config.d_model)
-    x: FloatArray = (
-        weights["embedding.weight"][ids] + weights["pos_enc.pe"][0, : ids.shape[1]]
-    )
+    x = _embed(weights, config, inputs, masks, run.counts)
     for layer in range(config.n_layers):
         x = x + _attention(weights, config, layer, x, masks, items, run)
         x = x + _feed_forward(weights, config, layer, x, rows, run)
-    if positions is not None:
-        x = x[np.arange(len(x)), positions]
+    if config.n_features is not None:
         rows = int((items >= 0).sum())
-    x = layer_norm(x, weights["norm.weight"], weights["norm.bias"])
-    counting.count_layernorm(run.counts, rows, config.d_model)
+        x = mean_over(x, masks.present)
+        existing = masks.present & (items >= 0)[:, None]
+        counting.count_mean(run.counts, int(existing.sum()), rows, config.d_model)
+    else:
+        if positions is not None:
+            x = x[np.arange(len(x)), positions]
+            rows = int((items >= 0).sum())
+        x = layer_norm(x, weights["norm.weight"], weights["norm.bias"])
+        counting.count_layernorm(run.counts, rows, config.d_model)
     counting.count_linear(
         run.counts, "projection", rows, config.d_model, config.n_outputs, bias=True
     )
-    counting.count_token_io(run.counts, tokens, rows * config.n_outputs)
+    counting.count_token_io(
+        run.counts,
+        tokens,
+        rows * config.n_outputs,
+        token_bytes=config.n_features or counting.TOKEN_ID_BYTES,
+    )
     return linear(x, weights["head.weight"], weights["head.bias"])
+
+
+def _embed(
+    weights: Mapping[str, FloatArray],
+    config: FixedQueryConfig,
+    inputs: IntArray | FloatArray,
+    masks: Masks,
+    counts: Counts,
+) -> FloatArray:
+    """Return the residual stream at its start, (batch, time, d_model)."""
+    rows, positions = int(masks.live.sum()), weights["pos_enc.pe"][0]
+    if config.n_features is None:
+        counting.count_embedding(counts, rows, config.d_model)
+        x = weights["embedding.weight"][inputs]
+    else:
+        counting.count_frames(counts, rows, config.n_features, config.d_model)
+        dtype = weights["proj.weight"].dtype
+        frames = np.where(masks.present[..., None], inputs, 0).astype(dtype, copy=False)
+        x = linear(frames, weights["proj.weight"], weights["proj.bias"])
+    start: FloatArray = x + positions[: inputs.shape[1]]
+    return start
 
 
 def scores_of(

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.special import erf, expit
 
-from oscsim.typing import FloatArray
+from oscsim.typing import BoolArray, FloatArray
 
 LAYER_NORM_EPS = 1e-5
 RMS_NORM_EPS = 1e-6
@@ -47,6 +47,18 @@ def softmax(scores: FloatArray) -> FloatArray:
     shifted = np.exp(scores - np.where(np.isfinite(peak), peak, 0))
     total = np.sum(shifted, axis=-1, keepdims=True)
     return shifted / np.where(total > 0, total, 1)
+
+
+def mean_over(x: FloatArray, present: BoolArray) -> FloatArray:
+    """Return the mean of (batch, time, width) over the positions that exist.
+
+    Positions that do not exist are not read, whatever they hold; an item
+    without any gives zeros.
+    """
+    number = np.maximum(present.sum(axis=1, keepdims=True), 1).astype(x.dtype)
+    total = np.sum(x, axis=1, where=present[..., None], initial=0)
+    mean: FloatArray = total / number
+    return mean
 
 
 def couple(scores: FloatArray, function: str) -> FloatArray:

@@ -99,7 +99,11 @@ def page(report: Report) -> str:
         ),
         ("oscillators", "Oscillators", sections.oscillators(run, comparison)),
         ("energy", "Energy and time", energy_section.energy(report.cost)),
-        ("attention", "Attention of one sentence", sections.attention(report.maps)),
+        (
+            "attention",
+            f"Attention of one {_noun(run)}",
+            sections.attention(report.maps),
+        ),
         ("device", "Device", device_section.device(setting) if has_device else ""),
         ("repeat", "Repeat this run", device_section.repeat(report.manifest)),
     )
@@ -128,8 +132,7 @@ def _result(run: AnyRun, comparison: AnyComparison) -> tuple[str, str]:
 
 def _subtitle(run: AnyRun, comparison: AnyComparison) -> str:
     setting = run.setting
-    items = "window" if isinstance(run, LanguageRun) else "sentence"
-    sentences = f"{sections.many(len(run.data), items)} of {run.data.path}"
+    sentences = f"{sections.many(len(run.data), _noun(run))} of {run.data.path}"
     if setting.rung == "digital":
         return f"Rung digital, {sentences}."
     draws = (
@@ -140,6 +143,10 @@ def _subtitle(run: AnyRun, comparison: AnyComparison) -> str:
     if setting.perturbation is not None:
         on = "Ideal substrate"
     return f"{on}, {draws}, {sentences}, seed {setting.seed}."
+
+
+def _noun(run: AnyRun) -> str:
+    return "window" if isinstance(run, LanguageRun) else run.data.noun
 
 
 def _section(name: str, title: str, content: str) -> str:

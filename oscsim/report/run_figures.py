@@ -30,7 +30,7 @@ def accuracy_per_repeat(run: Run, *, everything: bool = False) -> FloatArray:
     """
     hard = run.data.hard
     counted = hard if hard.any() and not everything else np.ones_like(hard)
-    right = (run.logits > 0) == (run.data.labels == 1)
+    right = run.decided(run.logits) == run.data.labels
     share: FloatArray = right[..., counted].mean(axis=-1)
     return share
 

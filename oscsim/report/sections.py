@@ -34,9 +34,9 @@ def many(number: int, what: str) -> str:
 
 def headline(run: Run, comparison: Comparison) -> str:
     """Return the table digital beside substrate and what was counted."""
-    c = comparison
+    c, noun = comparison, run.data.noun
     hard = (f"{ACCURACIES.get(c.metric, c.metric)} ({c.n_items:,})", c.digital)
-    every = (f"accuracy, all sentences ({len(run.data):,})", c.digital_all)
+    every = (f"accuracy, all {noun}s ({len(run.data):,})", c.digital_all)
     if run.setting.rung == "digital":
         rows = [(name, percent(value)) for name, value in (hard, every)]
         return table(("", "digital"), rows, numbers=(1,))
@@ -47,7 +47,7 @@ def headline(run: Run, comparison: Comparison) -> str:
             "digital",
             "substrate",
             f"95 % interval over {one}s",
-            "substrate - digital (± standard error over sentences)",
+            f"substrate - digital (± standard error over {noun}s)",
         ),
         [
             (
@@ -70,9 +70,9 @@ def headline(run: Run, comparison: Comparison) -> str:
         numbers=(1, 2, 3, 4),
     )
     meaning = (
-        "Both columns are taken over the same sentences. The interval is that of the "
-        f"mean over {one}s on these sentences. Which sentences were asked is another "
-        "chance: the standard error of the paired difference is over sentences; that "
+        f"Both columns are taken over the same {noun}s. The interval is that of the "
+        f"mean over {one}s on these {noun}s. Which {noun}s were asked is another "
+        f"chance: the standard error of the paired difference is over {noun}s; that "
         "of the digital accuracy itself, in the first row, is "
         f"{100 * _chance(c.digital, c.n_items):.2f} points."
     )
@@ -145,9 +145,10 @@ def accuracy(run: Run, comparison: Comparison) -> str:
         what = "Every redraw and every repeat is one more draw of the perturbation"
     caption = (
         f"Accuracy of {many(c.chips, drawn(run.setting))} with "
-        f"{many(repeats, 'repeat')} each. {what}; one sentence is "
+        f"{many(repeats, 'repeat')} each. {what}; one {run.data.noun} is "
         f"{percent(1 / c.n_items)}. Dotted: one standard error of the digital accuracy "
-        "by the choice of sentences. Both answer the same sentences, so that their "
+        f"by the choice of {run.data.noun}s. Both answer the same {run.data.noun}s, so "
+        "that their "
         "paired difference is known better: "
         f"{points(c.difference, c.difference_error)}"
     )

@@ -10,7 +10,7 @@ from oscsim.bridge.checkpoint import Checkpoint
 from oscsim.bridge.compare import AnyComparison, Comparison
 from oscsim.bridge.cost import Cost, attention_j
 from oscsim.bridge.counted import counted, gaps
-from oscsim.bridge.infer import AnyRun
+from oscsim.bridge.infer import AnyRun, Run
 from oscsim.bridge.language import LanguageRun
 from oscsim.bridge.language_compare import LanguageComparison
 from oscsim.bridge.scope import modelled
@@ -37,17 +37,18 @@ def print_run(
         where = f"ideal substrate, {setting.perturbation}: {draws}"
     elif setting.rung == "digital":
         where = "the digital model alone"
-    sentences = _many(len(run.data), "sentence")
     if isinstance(run, LanguageRun):
         windows = _many(len(run.data), "window")
         sentences = f"{windows} of {run.data.context} bytes"
+    else:
+        sentences = _many(len(run.data), run.data.noun)
     console.print(
         Text.assemble((run.checkpoint.name, "bold"), f" on {where}, {sentences}")
     )
     if isinstance(comparison, LanguageComparison):
         console.print(_bits_table(comparison))
-    else:
-        console.print(_accuracy_table(comparison))
+    elif isinstance(run, Run):
+        console.print(_accuracy_table(comparison, run.data.noun))
     if isinstance(run, LanguageRun):
         console.print(f"Text: {run.data.label}.", highlight=False)
     if comparison.tally.oscillators:
@@ -60,30 +61,30 @@ def print_run(
     _print_lines(console, "Note", warnings_of(run, cost))
 
 
-def _accuracy_table(comparison: Comparison) -> Table:
+def _accuracy_table(comparison: Comparison, noun: str) -> Table:
     table = Table()
     table.add_column("accuracy")
     for heading in ("digital", "substrate", "95 % over chips"):
         table.add_column(heading, justify="right")
     table.add_column(
-        "substrate - digital\n(± standard error\nover sentences)", justify="right"
+        f"substrate - digital\n(± standard error\nover {noun}s)", justify="right"
     )
     c = comparison
     table.add_row(
-        f"{c.metric.replace('_', ' ')} ({c.n_items} sentences)",
+        f"{c.metric.replace('_', ' ')} ({c.n_items} {noun}s)",
         percent(c.digital),
         percent(c.substrate),
         _interval(c.ci95),
         _gained(c.difference, c.difference_error),
     )
     table.add_row(
-        "all sentences",
+        f"all {noun}s",
         percent(c.digital_all),
         percent(c.substrate_all),
         _interval(c.ci95_all),
         _gained(c.difference_all, c.difference_all_error),
     )
-    table.add_row("same decision, all sentences", "", percent(c.agreement), "", "")
+    table.add_row(f"same decision, all {noun}s", "", percent(c.agreement), "", "")
     table.add_row("largest |logit error|", "", f"{c.max_abs_error:.3g}", "", "")
     return table
 

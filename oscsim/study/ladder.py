@@ -114,7 +114,7 @@ def ladder(
     ----------
     checkpoint : Checkpoint
         An oscillator model; a softmax twin has only the first rung.
-    data : TokenSet, ByteText or path, optional
+    data : TokenSet, DigitSet, ByteText or path, optional
         Inputs; the bundled evaluation set by default.
     device : Device, name or path, optional
         The hardware; the default preset for the checkpoint's d_osc.
@@ -179,5 +179,5 @@ def _step(rung: Rung, run: AnyRun, below: AnyRun) -> Step:
 
 
 def _decisions(run: AnyRun) -> IntArray:
-    """Return the most probable bytes, or the signs of the logits."""
-    return run.top if isinstance(run, LanguageRun) else (run.logits > 0).astype(int)
+    """Return the most probable bytes, or what the logits decide."""
+    return run.top if isinstance(run, LanguageRun) else run.decided(run.logits)

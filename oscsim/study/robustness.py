@@ -174,7 +174,7 @@ def robustness(
     ----------
     checkpoint : Checkpoint
         An oscillator model.
-    data : TokenSet or ByteText
+    data : TokenSet, DigitSet or ByteText
         Inputs; bits per byte take the place of accuracy for a language model.
     strengths : sequence of float
         Strengths s of the perturbations, >= 0, dimensionless.

@@ -11,7 +11,7 @@ import typer
 from oscsim.bridge.datasets import TokenSet, parse_sva
 from oscsim.errors import OscsimError, SpecError
 from oscsim.models.config import FixedQueryConfig
-from oscsim.train import language_commands
+from oscsim.train import digit_commands, language_commands
 from oscsim.train import sva as grammar
 from oscsim.train.progress import training_progress
 
@@ -31,6 +31,7 @@ app = typer.Typer(
 )
 
 app.add_typer(language_commands.app)
+app.add_typer(digit_commands.app)
 
 Folder = Annotated[Path, typer.Option("--out", help="Folder to write.")]
 

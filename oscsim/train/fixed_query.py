@@ -175,3 +175,49 @@ class FixedQueryModel(nn.Module):
         for layer in self.layers:
             x = layer(x, padding)
         return self.head(self.norm(x))
+
+
+class FrameModel(nn.Module):
+    """A model of frames that gives one row of outputs per clip.
+
+    A linear projection stands for the embedding, with dropout before the
+    positions are added; the head reads the mean over the existing frames,
+    without a final norm [1]_. Key names are the published ones.
+
+    Parameters
+    ----------
+    config : FixedQueryConfig
+        Sizes and switches; has ``n_features``.
+    dropout : float
+        Probability after the projection and in the feed-forward block while
+        training.
+
+    References
+    ----------
+    .. [1] Pasqualetti & Guo (2026), arXiv:2606.12059, keyword spotting.
+    """
+
+    def __init__(self, config: FixedQueryConfig, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.config = config
+        self.proj = nn.Linear(config.n_features, config.d_model)
+        self.dropout = nn.Dropout(dropout)
+        self.pos_enc = SinusoidalPositions(config, 0.0)
+        self.layers = nn.ModuleList(
+            Block(config, dropout) for _ in range(config.n_layers)
+        )
+        self.head = nn.Linear(config.d_model, config.n_outputs)
+
+    def forward(self, frames: Tensor) -> Tensor:
+        """Return outputs (B, n_outputs) of frames (B, T, n_features).
+
+        Frames that are not a number are padding.
+        """
+        padding = frames.isnan().any(-1)
+        frames = frames.masked_fill(padding[..., None], 0.0)
+        x = self.pos_enc(self.dropout(self.proj(frames)))
+        for layer in self.layers:
+            x = layer(x, padding)
+        present = (~padding)[..., None].to(x.dtype)
+        mean = (x * present).sum(1) / present.sum(1).clamp_min(1.0)
+        return self.head(mean)

@@ -9,7 +9,7 @@ from torch import nn
 
 from oscsim.files import write_whole
 from oscsim.models.config import FixedQueryConfig
-from oscsim.train.fixed_query import FixedQueryModel
+from oscsim.train.fixed_query import FixedQueryModel, FrameModel
 
 _SMALL = {
     "vocab_size": 11,
@@ -21,6 +21,7 @@ _SMALL = {
     "n_outputs": 3,
 }
 _OSC = {"attention": "oscillator", "d_osc": 2}
+_FRAMES = {"task": "digits", "vocab_size": 0, "n_features": 5, "padding_idx": None}
 
 CASES: dict[str, FixedQueryConfig] = {
     name: FixedQueryConfig(**(_SMALL | changes))
@@ -42,18 +43,22 @@ CASES: dict[str, FixedQueryConfig] = {
         "softmax": {"attention": "softmax"},
         "softmax-causal": {"attention": "softmax", "causal": True},
         "softmax-no-padding": {"attention": "softmax", "padding_idx": None},
+        "osc-frames": _OSC | _FRAMES,
+        "osc-frames-published-mask": _OSC | _FRAMES | {"mask_readout": False},
+        "softmax-frames": {"attention": "softmax"} | _FRAMES,
     }.items()
 }
 
 
-def random_model(config: FixedQueryConfig, seed: int) -> FixedQueryModel:
+def random_model(config: FixedQueryConfig, seed: int) -> FixedQueryModel | FrameModel:
     """Return a model whose every parameter is random, anchors off the sphere.
 
     Normalisation weights and biases start at 1 and 0, where errors in them
     would not show; trained anchors leave the sphere, so these do too.
     """
     torch.manual_seed(seed)
-    model = FixedQueryModel(config)
+    make = FixedQueryModel if config.n_features is None else FrameModel
+    model = make(config)
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             if name == "embedding.weight":
@@ -67,28 +72,33 @@ def random_model(config: FixedQueryConfig, seed: int) -> FixedQueryModel:
 
 
 def inputs(config: FixedQueryConfig, seed: int) -> dict[str, np.ndarray]:
-    """Return ids without padding, and ids of which every row but one has some.
+    """Return inputs without padding, and some of which every row but one has it.
 
     The last row of ``"padded"`` is padding throughout; ``"short"`` uses fewer
     columns than there are anchors.
     """
     rng = np.random.default_rng(seed)
-    full = rng.integers(1, config.vocab_size, (4, config.max_len), dtype=np.int32)
+    size: tuple[int, ...] = (4, config.max_len)
+    if config.n_features is None:
+        full = rng.integers(1, config.vocab_size, size, dtype=np.int32)
+    else:
+        full = rng.normal(size=(*size, config.n_features)).astype(np.float32)
     padded = full.copy()
     for row, length in zip(padded, (config.max_len, 5, 1, 0), strict=True):
-        row[length:] = 0
+        row[length:] = config.filler
     return {"full": full, "padded": padded, "short": padded[:, :5].copy()}
 
 
-def outputs(model: FixedQueryModel, ids: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the raw outputs (B, T, n_outputs) in float32 and in float64.
+def outputs(model: nn.Module, ids: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the raw outputs in float32 and in float64.
 
     Both use the same float32 weights; the model is left in float32.
     """
-    tensor = torch.from_numpy(ids).long()
+    tensor = torch.from_numpy(ids)
+    frames = tensor.is_floating_point()
     with torch.no_grad():
-        single = model.float()(tensor).numpy()
-        double = model.double()(tensor).numpy()
+        single = model.float()(tensor if frames else tensor.long()).numpy()
+        double = model.double()(tensor.double() if frames else tensor.long()).numpy()
     model.float()
     return {"float32": single, "float64": double}
 

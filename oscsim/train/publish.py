@@ -15,6 +15,7 @@ from torch import nn
 from oscsim.errors import SpecError
 from oscsim.files import write_whole
 from oscsim.train.card import Training, card, index_page
+from oscsim.train.digit_card import DigitTraining, digit_card, digit_index
 from oscsim.train.language_card import (
     LanguageTraining,
     language_card,
@@ -23,7 +24,9 @@ from oscsim.train.language_card import (
 
 
 def write_checkpoint(
-    folder: Path, model: nn.Module, training: Training | LanguageTraining
+    folder: Path,
+    model: nn.Module,
+    training: Training | LanguageTraining | DigitTraining,
 ) -> None:
     """Write ``model.safetensors``, ``config.json``, ``training.json`` and a card.
 
@@ -33,15 +36,17 @@ def write_checkpoint(
         Made if it does not exist; its name is the checkpoint's.
     model : torch.nn.Module
         Has a ``config``; written in float32.
-    training : Training or LanguageTraining
+    training : Training, LanguageTraining or DigitTraining
         What the card says.
     """
     name = folder.resolve().name
-    page = (
-        card(name, training)
-        if isinstance(training, Training)
-        else language_card(name, model.config, training)
-    )
+    match training:
+        case Training():
+            page = card(name, training)
+        case DigitTraining():
+            page = digit_card(name, model.config, training)
+        case LanguageTraining():
+            page = language_card(name, model.config, training)
     state = {name: t.contiguous().float() for name, t in model.state_dict().items()}
     weights = safetensors.torch.save(state, metadata={"format": "pt"})
     write_whole(folder / "model.safetensors", weights)
@@ -68,8 +73,11 @@ def write_index(folder: Path) -> Path:
     if not records:
         raise SpecError(f"no folder in {folder} holds a training.json")
     language = {n: r for n, r in records.items() if r.get("task") == "bytes"}
-    sentences = {n: r for n, r in records.items() if n not in language}
+    digits = {n: r for n, r in records.items() if r.get("task") == "digits"}
+    sentences = {n: r for n, r in records.items() if n not in language | digits}
     page = index_page(sentences) if sentences else "# Trained checkpoints\n"
+    if digits:
+        page += digit_index(digits)
     if language:
         page += language_index(language)
     readme = folder / "README.md"

@@ -16,6 +16,7 @@ from oscsim.errors import CheckpointError
 from oscsim.models.config import tensor_shapes
 from oscsim.models.fixed_query import forward
 from tests.bridge.checkpoints import OSC, SOFTMAX, bare, folder, raw, tensors
+from tests.bridge.digits import FRAMES
 
 DATA = Path(__file__).parents[2] / "data"
 SVA = OSC.model_copy(update={"vocab_size": 169, "max_len": 20})
@@ -206,6 +207,13 @@ class TestBareFile:
         with pytest.raises(CheckpointError, match="config must map fields to values"):
             load_checkpoint(tmp_path / "m.safetensors", 3)  # type: ignore[arg-type]
 
+    def test_a_model_of_frames_gives_its_sizes(self, tmp_path: Path) -> None:
+        loaded = load_checkpoint(bare(tmp_path / "m.safetensors", tensors(FRAMES)))
+        unknown = {"mask_readout": False, "feature_mean": None, "feature_std": None}
+        assert loaded.config == FRAMES.model_copy(update=unknown)
+        for name in ("feature_mean", "feature_std", "mask_readout", "causal"):
+            assert any(w.startswith(f"{name} is not in") for w in loaded.warnings)
+
     @pytest.mark.parametrize(
         ("name", "model"),
         [
@@ -213,7 +221,7 @@ class TestBareFile:
             ("layers.1.attn.beta", "a coupling gain for each query"),
             ("layers.0.attn.W_f.weight", "the older attention on the circle"),
             ("layers.0.attn.phi", "the older attention on the circle"),
-            ("proj.weight", "keyword spotting"),
+            ("pos_emb.weight", "keyword spotting with learned positions"),
             ("dynamics._orig_mod.K", "Un-0"),
             ("layers.0.0.connectivity.W_o.bias", "AKOrN"),
         ],
