@@ -16,7 +16,7 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from oscsim import cli
-from oscsim.bridge.infer import Engine
+from oscsim.bridge.engine import Engine
 from oscsim.errors import IntegrationError, SpecError
 from oscsim.models.config import FixedQueryConfig, tensor_shapes
 from oscsim.substrate.device import RUNGS, Device, presets
@@ -759,10 +759,10 @@ def test_an_interruption_before_anything_is_done_writes_nothing(
 def interrupt_at(monkeypatch, chip, rung="device"):
     original = Engine.on_chip
 
-    def on_chip(engine, setting, layers, number, repeats):
+    def on_chip(engine, setting, layers, number, *more):
         if (number, setting.rung) == (chip, rung):
             raise KeyboardInterrupt
-        return original(engine, setting, layers, number, repeats)
+        return original(engine, setting, layers, number, *more)
 
     monkeypatch.setattr(Engine, "on_chip", on_chip)
 
@@ -840,7 +840,7 @@ def test_the_command_exits_with_its_code():
 SLOW_CHIPS = """
 import pathlib
 import signal
-from oscsim.bridge.infer import Engine
+from oscsim.bridge.engine import Engine
 from oscsim.cli import main
 
 original = Engine.on_chip

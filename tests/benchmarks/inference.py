@@ -8,7 +8,7 @@ import numpy as np
 
 from oscsim.bridge.calibrate import calibrate
 from oscsim.bridge.checkpoint import Checkpoint
-from oscsim.bridge.infer import Engine
+from oscsim.bridge.engine import Engine
 from oscsim.models.config import FixedQueryConfig, tensor_shapes
 from oscsim.models.fixed_query import Pass
 from oscsim.substrate.device import Device

@@ -10,7 +10,8 @@ import pytest
 from oscsim.bridge.compare import compare
 from oscsim.bridge.cost import shape_of
 from oscsim.bridge.datasets import read_sva
-from oscsim.bridge.infer import Engine, infer
+from oscsim.bridge.engine import Engine
+from oscsim.bridge.infer import infer
 from oscsim.bridge.passes import in_float64
 from oscsim.bridge.setting import Setting
 from oscsim.counts import Counts
