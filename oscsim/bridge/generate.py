@@ -13,8 +13,10 @@ from oscsim.bridge.checkpoint import Checkpoint
 from oscsim.bridge.engine import Progress, chip_passes, digital_pass
 from oscsim.bridge.language import context_of, require_byte_model
 from oscsim.bridge.passes import AnyPass, Block, evaluate, in_float64, one_blas_thread
+from oscsim.bridge.phases import DIGITAL_PARTS, TURNS_LOST, loses_turns
 from oscsim.bridge.setting import Setting
 from oscsim.errors import SpecError
+from oscsim.models.kuramoto_config import KuramotoConfig
 from oscsim.substrate.device import Device, Rung, as_device
 from oscsim.substrate.tally import SettleTally
 from oscsim.typing import FloatArray, IntArray
@@ -135,6 +137,10 @@ def generate(
                 checkpoint, writer.weights, ids[:, -writer.context :]
             )
             warnings += calibration.warnings
+            if isinstance(checkpoint.config, KuramotoConfig):
+                warnings += (DIGITAL_PARTS,)
+                if loses_turns(checkpoint.config, setting.device):
+                    warnings += (TURNS_LOST,)
             made = chip_passes(checkpoint.config, setting, calibration.layers, 0)
             chip = writer.write(
                 start,

@@ -12,7 +12,7 @@ from oscsim.bridge.calibrate import calibrate
 from oscsim.bridge.checkpoint import Checkpoint
 from oscsim.bridge.engine import Engine, Progress
 from oscsim.bridge.passes import Block, Score
-from oscsim.bridge.phases import DIGITAL_PARTS, winding_cost
+from oscsim.bridge.phases import DIGITAL_PARTS, loses_turns, winding_cost
 from oscsim.bridge.setting import Setting
 from oscsim.bridge.text_data import BYTES, ByteText, bundled_text, read_bytes
 from oscsim.counts import Counts
@@ -311,8 +311,7 @@ def _phase_warnings(
     """Return what a chip leaves to digital logic, and what lost turns cost."""
     if not isinstance(config, KuramotoConfig) or setting.rung == "digital":
         return ()
-    unwrapped = config.phase_convention == "unwrapped"
-    if not unwrapped or setting.device.winding_counter:
+    if not loses_turns(config, setting.device):
         return (DIGITAL_PARTS,)
     cost = winding_cost(weights, config, Windows(data.ids, data.targets))
     return DIGITAL_PARTS, str(cost)

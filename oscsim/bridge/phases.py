@@ -23,6 +23,17 @@ DIGITAL_PARTS = (
 """What a chip leaves to digital logic; the ledger counts it there."""
 
 
+TURNS_LOST = (
+    "the model was trained with whole turns of its phases, which a device without a "
+    "winding counter loses between layers"
+)
+
+
+def loses_turns(config: KuramotoConfig, device: Device) -> bool:
+    """Return whether a device forgets whole turns that a model was trained with."""
+    return config.phase_convention == "unwrapped" and not device.winding_counter
+
+
 def phase_model(config: KuramotoConfig, *, ranging: str = "fixed") -> PhaseModel:
     """Return what a model needs of a chip.
 
@@ -129,9 +140,7 @@ class WindingCost(NamedTuple):
 
     def __str__(self) -> str:
         return (
-            "the model was trained with whole turns of its phases, which a device "
-            "without a winding counter loses between layers "
-            f"({self.outside:.1%} of the phases are outside a turn): "
+            f"{TURNS_LOST} ({self.outside:.1%} of the phases are outside a turn): "
             f"{self.wrapped:.3f} bits per token instead of {self.kept:.3f}"
         )
 

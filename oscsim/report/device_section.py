@@ -95,10 +95,10 @@ def _acts(setting: Setting, name: str) -> str:
         "range_limit": "range_limit" in acting.imperfections,
         "write_time": takes_time and acting.energy is not None,
         "read_time": takes_time and acting.energy is not None,
-        "winding_counter": False,
     }
-    if name == "winding_counter" and not kind.winding_counter:
-        return ""
+    if name == "winding_counter":  # asked for where it cannot act, it is refused
+        acts = "yes" if name in kind.changes else "in models trained with turns"
+        return acts if kind.winding_counter else ""
     if name in CHARACTERISTICS and _shown(getattr(kind, name)) in ("-", "0"):
         return ""
     if name in always or name in CHARACTERISTICS:

@@ -13,7 +13,7 @@ from oscsim.bridge.generate import generate
 from oscsim.bridge.infer import infer
 from oscsim.bridge.manifest import Manifest, rerun
 from oscsim.bridge.phase_cost import DIGITAL_MAP, transformer_twin
-from oscsim.bridge.phases import DIGITAL_PARTS
+from oscsim.bridge.phases import DIGITAL_PARTS, TURNS_LOST
 from oscsim.bridge.summary import summary
 from oscsim.bridge.text_data import read_bytes
 from oscsim.errors import DataError, DeviceError, SpecError
@@ -133,6 +133,10 @@ def test_a_chip_writes_text():
     assert ideal.chip == ideal.digital
     on_chip = generate(model, "the cat", n_bytes=8, device="ring-65nm")
     assert len(on_chip.chip) == 8
+    assert DIGITAL_PARTS in on_chip.warnings
+    assert TURNS_LOST not in on_chip.warnings
+    unwrapped = language_model("kuramoto", phase_convention="unwrapped")
+    assert TURNS_LOST in generate(unwrapped, "the cat", n_bytes=1).warnings
 
 
 def test_the_command_line_runs_and_reports_a_flow(tmp_path, capsys):
