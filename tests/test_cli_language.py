@@ -93,7 +93,6 @@ def test_generate_shows_both_texts(models, capsys):
     [
         (["infer", "softmax"], "only the rung digital can run it"),
         (["infer", "transformer"], "only the rung digital can run it"),
-        (["infer", "kuramoto", "--rung", "ideal"], "only the rung digital"),
         (["infer", "oscillator", "--windows", "0"], "windows must be a whole number"),
         (["infer", "oscillator", "--windows", "99999"], "holds 21845 windows of 12"),
         (["infer", "oscillator", "--data", "enwik8"], "is not enwik8: it has 9 bytes"),
@@ -103,7 +102,7 @@ def test_generate_shows_both_texts(models, capsys):
         (["infer", "kuramoto", "--config", "bound=hard"], "or 'unit', got 'hard'"),
         (["generate", "oscillator", "--prompt", "\udcff"], "the prompt is not UTF-8"),
         (["generate", "oscillator", "--prompt", ""], "the prompt is empty"),
-        (["generate", "kuramoto", "--prompt", "a"], "only the rung digital"),
+        (["generate", "softmax", "--prompt", "a"], "only the rung digital"),
     ],
 )
 def test_wrong_requests_are_one_sentence(models, tmp_path, capsys, asked, message):

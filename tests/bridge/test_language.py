@@ -19,7 +19,7 @@ from oscsim.errors import DataError, EvaluationError, SpecError
 from oscsim.models import fixed_query, kuramoto_attention, transformer
 from oscsim.substrate.perturb import Perturbation
 from tests.bridge.language import CONFIGS, CONTEXT, language_model, prose, written
-from tests.bridge.runs import some
+from tests.bridge.runs import DATA, some
 
 FORWARD = {
     "oscillator": fixed_query.forward,
@@ -67,7 +67,7 @@ def test_the_ideal_substrate_is_the_digital_model(text, changes):
     np.testing.assert_allclose(found.bits[1, 0], found.digital, atol=1e-10)
 
 
-@pytest.mark.parametrize("kind", ["softmax", "kuramoto", "transformer"])
+@pytest.mark.parametrize("kind", ["softmax", "transformer"])
 def test_models_without_oscillators_run_digitally_only(text, kind):
     with pytest.raises(SpecError, match="only the rung digital can run it"):
         on_chips(text, language_model(kind), rung="ideal")
@@ -270,3 +270,13 @@ def test_a_record_repeats_a_run_bit_for_bit(tmp_path):
     data.write_bytes(data.read_bytes()[:-1])
     with pytest.raises(SpecError, match="the data is not the recorded one"):
         rerun(Manifest.load(tmp_path / "run.toml"))
+
+
+def test_shipped_language_models_are_themselves_on_the_ideal_substrate():
+    """Those of `data/checkpoints` with oscillators; as many as are there."""
+    for path in sorted((DATA / "checkpoints").glob("bytes-osc-*")):
+        found = infer(
+            load_checkpoint(path), rung="ideal", chips=1, repeats=1, windows=2
+        )
+        assert found.max_error.max() < 1e-10, path.name
+        assert found.data.md5 == "9b3ebd31df5e5e67d73729efd4237681"
