@@ -54,6 +54,11 @@ class Block(NamedTuple):
     items: IntArray
 
     @property
+    def tokens(self) -> IntArray:
+        """The inputs of a model that reads token ids."""
+        return cast(IntArray, self.ids)
+
+    @property
     def n_real(self) -> int:
         """Number of items that are not fillers."""
         return int(self.rows.stop - self.rows.start)

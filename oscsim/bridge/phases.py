@@ -175,8 +175,8 @@ def winding_cost(
         for block in blocks(text.ids, None, 0):
             targets, n = text.targets[block.rows], block.n_real
             run = PhasePass(phases=[])
-            kept = forward(weights, config, block.ids, items=block.items, run=run)
-            wrapped = forward(weights, lost, block.ids, items=block.items)
+            kept = forward(weights, config, block.tokens, items=block.items, run=run)
+            wrapped = forward(weights, lost, block.tokens, items=block.items)
             kept_bits += float(bits_of(kept[:n], targets).sum())
             lost_bits += float(bits_of(wrapped[:n], targets).sum())
             for theta in run.phases or []:

@@ -123,7 +123,7 @@ def phase_layers(
             if chip is not None:
                 run = phase_pass_on(chip, 0, tally, update=update)
             run.attention, run.phases, run.order = [], [], []
-            forward(weights, config, block.ids, items=block.items, run=run)
+            forward(weights, config, block.tokens, items=block.items, run=run)
             kept = zip(run.attention, run.phases, run.order, strict=True)
             for layer, arrays in enumerate(kept):
                 sums[layer] += _observed(*(array[: block.n_real] for array in arrays))
