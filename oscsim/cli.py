@@ -221,7 +221,7 @@ def infer(
     setting.require(model)
     require_prices(setting, model.d_osc)
     checked_draws(setting.rung, chips, repeats)
-    extra = {
+    extra: dict[str, Any] = {
         "changes": hardware.changes,
         "device": device if device is not None and device.endswith(".toml") else None,
         "data": data,
