@@ -90,6 +90,13 @@ ReadOutName = Annotated[
         "--readout", help="direct, or prefix: p = 1 in prefix sums, if they are equal."
     ),
 ]
+UpdateName = Annotated[
+    str,
+    typer.Option(
+        "--update",
+        help="Kuramoto attention: map, the trained step, or flow, what a dwell does.",
+    ),
+]
 Seed = Annotated[
     int, typer.Option("--seed", help="Seed of every random draw.", **WHOLE)
 ]
@@ -188,6 +195,7 @@ def infer(
     ] = None,
     windows: WindowCount = None,
     readout: ReadOutName = "direct",
+    update: UpdateName = "map",
     changes: Changes = None,
     config: ConfigText = None,
     seed: Seed = 0,
@@ -209,11 +217,11 @@ def infer(
     if perturbation is not None and device is None:
         device, rung = "ideal", "ideal" if rung == "device" else rung
     hardware = _device(device, changes, rung, model)
-    setting = Setting(hardware, rung, seed, perturbation, readout)  # type: ignore[arg-type]
+    setting = Setting(hardware, rung, seed, perturbation, readout, update)  # type: ignore[arg-type]
     setting.require(model)
     require_prices(setting, model.d_osc)
     checked_draws(setting.rung, chips, repeats)
-    extra = {
+    extra: dict[str, Any] = {
         "changes": hardware.changes,
         "device": device if device is not None and device.endswith(".toml") else None,
         "data": data,
@@ -223,6 +231,8 @@ def infer(
     }
     if windows is not None or readout != "direct":
         extra |= {"windows": windows, "readout": readout}
+    if update != "map":
+        extra |= {"update": update}
     name = out or _folder_name(f"{model.name}-{hardware.name}-{rung}-s{seed}", extra)
     folder = Path(name)
     with _writable(folder):
@@ -233,6 +243,7 @@ def infer(
                 device=hardware,
                 rung=rung,  # type: ignore[arg-type]
                 readout=readout,  # type: ignore[arg-type]
+                update=update,  # type: ignore[arg-type]
                 chips=chips,
                 repeats=repeats,
                 seed=seed,

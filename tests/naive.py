@@ -162,3 +162,36 @@ def component_noise(stream, n, step, d=1):
         block = 64 * (i // 128) + i % 64
         out.append([normals(stream, block, 2, step)[i % 128 // 64]])
     return np.array(out)
+
+
+def coupled_field(weights, copies, gain, offset, *, in_turn, has_self):
+    """Field of latched phases through unequal couplers, pair by pair."""
+    batch, heads, time, _ = weights.shape
+    k = copies.shape[-1]
+    field = np.zeros((batch, time, k), complex)
+    row = {
+        pair: n
+        for n, pair in enumerate((t, u) for t in range(time) for u in range(t + 1))
+    }
+    for b, t, j in np.ndindex(batch, time, k):
+        for u in range(t + 1):
+            if u == t and not has_self:
+                continue
+            slot = u if in_turn else row[t, u]
+            c = gain[slot, j] * weights[b, j * heads // k, t, u] + offset[slot, j]
+            field[b, t, j] += c * copies[b, u, j]
+    return field
+
+
+def phase_flow(theta, field, time, detuning=0.0):
+    """Angle turned by d theta = (Im(e^{-i theta} G) + w) dt, by an ODE solver."""
+    shape = np.broadcast_shapes(np.shape(theta), np.shape(field), np.shape(time))
+    theta, field, time, detuning = (
+        np.broadcast_to(x, shape).ravel() for x in (theta, field, time, detuning)
+    )
+
+    def slope(_, y):
+        return time * (np.imag(np.exp(-1j * y) * field) + detuning)
+
+    end = solve_ivp(slope, (0, 1), theta, rtol=1e-12, atol=1e-12).y[:, -1]
+    return (end - theta).reshape(shape)

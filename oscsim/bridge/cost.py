@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from oscsim.bridge.infer import AnyRun
+from oscsim.bridge.language import LanguageRun
+from oscsim.bridge.phase_cost import phase_latency, phase_rivals
 from oscsim.bridge.setting import Setting
 from oscsim.counts import Counts
 from oscsim.energy.baselines import (
@@ -19,6 +21,7 @@ from oscsim.energy.components import Component, Library
 from oscsim.energy.ledger import Ledger, Range, account
 from oscsim.energy.prices import Prices
 from oscsim.energy.pricing import ADC_FLOOR
+from oscsim.models.kuramoto_config import KuramotoConfig
 from oscsim.substrate.device import Device, EnergyMap
 from oscsim.typing import IntArray
 
@@ -118,11 +121,14 @@ def price(run: AnyRun, library: Library | None = None) -> Cost | None:
     """
     device = run.setting.acting_device
     energy = device.energy
-    if energy is None or not _takes_time(run.setting):
+    pulled = _pulled_for_a_time(run)
+    if energy is None or not (pulled or _takes_time(run.setting)):
         return None
     library = Library.load() if library is None else library
     prices = Prices.of_device(device)
     lengths = run.existing_lengths
+    if pulled is not None:
+        return _phase_cost(pulled, energy, prices, library)
     shape = shape_of(run, lengths)
     rivals = {SOFTMAX: digital_softmax(shape), DIRECT: digital_oscillator(shape)}
     left_out = _why_not_factored(run, shape)
@@ -134,6 +140,32 @@ def price(run: AnyRun, library: Library | None = None) -> Cost | None:
         latency_s=latency_per_token(device, lengths, run.checkpoint.config.n_layers),
         pairing=_pairing(energy),
         left_out=left_out,
+        components=_used([run.counts, *rivals.values()], prices, library),
+    )
+
+
+def _pulled_for_a_time(run: AnyRun) -> LanguageRun | None:
+    """Return a run of Kuramoto attention whose dwells take seconds."""
+    is_phases = isinstance(run.checkpoint.config, KuramotoConfig)
+    if not isinstance(run, LanguageRun) or not is_phases:
+        return None
+    on_chip = run.setting.rung != "digital"
+    return run if on_chip and run.setting.acting_device.time_unit == "s" else None
+
+
+def _phase_cost(
+    run: LanguageRun, energy: EnergyMap, prices: Prices, library: Library
+) -> Cost | None:
+    config = run.checkpoint.config
+    if not isinstance(config, KuramotoConfig):
+        return None
+    rivals = phase_rivals(config, len(run.data), run.data.context)
+    return Cost(
+        substrate=account(run.counts, prices, library),
+        rivals={name: account(c, prices, library) for name, c in rivals.items()},
+        latency_s=phase_latency(run),
+        pairing=_pairing(energy),
+        left_out="",
         components=_used([run.counts, *rivals.values()], prices, library),
     )
 

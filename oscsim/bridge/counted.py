@@ -4,6 +4,7 @@ import math
 from typing import NamedTuple
 
 from oscsim.bridge.infer import AnyRun
+from oscsim.models.kuramoto_config import KuramotoConfig
 from oscsim.substrate.tally import SettleTally
 
 
@@ -25,6 +26,24 @@ class Counted(NamedTuple):
     total: int
 
 
+def gaps(run: AnyRun, tally: SettleTally) -> tuple[tuple[str, str], ...]:
+    """Return, by layer of Kuramoto attention, how far updates were from the map's.
+
+    Root mean squares (rad): of the difference between the update that a chip
+    made and the trained map's in the same field, and of the latter.
+    """
+    config = run.checkpoint.config
+    if not isinstance(config, KuramotoConfig) or not tally.oscillators:
+        return ()
+    return tuple(
+        (
+            f"layer {n}: update less the map's, map's (rms, rad)",
+            f"{tally.rms(n, 'gap'):.3g}, {tally.rms(n, 'moved'):.3g}",
+        )
+        for n in range(config.n_layers)
+    )
+
+
 def counted(run: AnyRun, tally: SettleTally) -> tuple[Counted, ...]:
     """Return the counts of a run; those it could not make have no number.
 
@@ -43,19 +62,21 @@ def counted(run: AnyRun, tally: SettleTally) -> tuple[Counted, ...]:
     limited = "range_limit" in acting or device.weight_bits is not None
     converted = device.adc_bits is not None and not by_phase
     n = tally.oscillators
+    pulled = isinstance(run.checkpoint.config, KuramotoConfig)
     rows = (
         ("oscillators without any drive", tally.undriven, n, True),
         (
             "drive too weak for 0.01 rad within the settling time",
             tally.unsettled,
             n,
-            finite,
+            finite and not pulled,
         ),
+        *([("dwells cut short by the settling time", tally.cut, n, finite)] * pulled),
         (
             "detuned beyond the drive (out of lock)",
             tally.unlocked,
             n,
-            bool(detuned) and run.checkpoint.d_osc == 2,
+            bool(detuned) and (pulled or run.checkpoint.d_osc == 2),
         ),
         (
             "driven beyond weak coupling, outside the phase model",

@@ -22,6 +22,7 @@ from oscsim.bridge.passes import (
     run_blocks,
     thread_count,
 )
+from oscsim.bridge.phases import phase_chip, phase_pass_on
 from oscsim.bridge.setting import SEED_END, Setting
 from oscsim.counts import Counts
 from oscsim.errors import SpecError
@@ -80,6 +81,32 @@ class ChipOutcome(NamedTuple):
 def digital_pass(config: ModelConfig) -> AnyPass:
     """Return a digital pass of a model."""
     return PhasePass() if isinstance(config, KuramotoConfig) else Pass()
+
+
+def chip_passes(
+    config: ModelConfig, setting: Setting, layers: Sequence[Programming], number: int
+) -> Callable[[int, SettleTally], AnyPass]:
+    """Draw one chip and return what makes a pass of a repeat on it.
+
+    Parameters
+    ----------
+    config : FixedQueryConfig, KuramotoConfig or TransformerConfig
+        What the model is; without oscillators nothing is drawn.
+    setting : Setting
+        The hardware, the rung, the seed and the kind of update or read-out.
+    layers : sequence of Programming
+        Anchors and scales of a fixed-query model.
+    number : int
+        Number of the chip.
+    """
+    device = setting.acting_device
+    if isinstance(config, KuramotoConfig) and setting.rung != "digital":
+        phases = phase_chip(device, config, seed=setting.seed, chip=number)
+        return partial(phase_pass_on, phases, update=setting.update)
+    chip = program(device, layers, seed=setting.seed, chip=number)
+    return lambda repeat, tally: Pass(
+        settle_on(chip, repeat, tally), readout=setting.readout
+    )
 
 
 class Engine:
@@ -176,8 +203,7 @@ class Engine:
         SpecError
             If the read-out was asked to be in prefix sums and the clamp acts.
         """
-        device = setting.acting_device
-        chip = program(device, layers, seed=setting.seed, chip=number)
+        on_this = chip_passes(self.config, setting, layers, number)
         tallies: list[SettleTally] = []
 
         def make_pass(repeat: int) -> AnyPass:
@@ -197,7 +223,7 @@ class Engine:
                 return Pass(settle, readout=setting.readout)
             tally = SettleTally()
             tallies.append(tally)
-            return Pass(settle_on(chip, repeat, tally), readout=setting.readout)
+            return on_this(repeat, tally)
 
         outcomes = []
         for repeat in range(repeats):

@@ -10,15 +10,14 @@ import numpy as np
 from oscsim.arrays import real_number, seed_number, whole_number
 from oscsim.bridge.calibrate import calibrate
 from oscsim.bridge.checkpoint import Checkpoint
-from oscsim.bridge.engine import Progress, digital_pass
+from oscsim.bridge.engine import Progress, chip_passes, digital_pass
 from oscsim.bridge.language import context_of, require_byte_model
 from oscsim.bridge.passes import AnyPass, Block, evaluate, in_float64, one_blas_thread
+from oscsim.bridge.phases import DIGITAL_PARTS, TURNS_LOST, loses_turns
 from oscsim.bridge.setting import Setting
 from oscsim.errors import SpecError
-from oscsim.models.fixed_query import Pass
+from oscsim.models.kuramoto_config import KuramotoConfig
 from oscsim.substrate.device import Device, Rung, as_device
-from oscsim.substrate.mismatch import program
-from oscsim.substrate.settle import settle_on
 from oscsim.substrate.tally import SettleTally
 from oscsim.typing import FloatArray, IntArray
 
@@ -138,13 +137,15 @@ def generate(
                 checkpoint, writer.weights, ids[:, -writer.context :]
             )
             warnings += calibration.warnings
-            made = program(
-                setting.acting_device, calibration.layers, seed=setting.seed, chip=0
-            )
+            if isinstance(checkpoint.config, KuramotoConfig):
+                warnings += (DIGITAL_PARTS,)
+                if loses_turns(checkpoint.config, setting.device):
+                    warnings += (TURNS_LOST,)
+            made = chip_passes(checkpoint.config, setting, calibration.layers, 0)
             chip = writer.write(
                 start,
                 n_bytes,
-                lambda: Pass(settle_on(made, 0, SettleTally())),
+                lambda: made(0, SettleTally()),
                 lambda done: tick(n_bytes + done, asked),
             )
     return Generated(start, digital, chip, setting, temperature, warnings)

@@ -21,6 +21,7 @@ from oscsim.models.families import is_language_model
 from oscsim.models.fixed_query import ReadOut
 from oscsim.substrate.device import Device, Rung, as_device
 from oscsim.substrate.perturb import Perturbation
+from oscsim.substrate.phase_update import How
 from oscsim.substrate.tally import SettleTally
 from oscsim.typing import FloatArray, IntArray
 
@@ -125,6 +126,7 @@ def infer(
     seed: int = 0,
     perturbation: Perturbation | None = None,
     readout: ReadOut = "direct",
+    update: How = "map",
     windows: int | None = None,
     n_threads: int | None = None,
     progress: Progress | None = None,
@@ -153,6 +155,9 @@ def infer(
     readout : {"direct", "prefix"}
         How the value sum is done: pair by pair, or for p = 1 in prefix sums,
         which is refused where the read-out's clamp acts.
+    update : {"map", "flow"}
+        Kuramoto attention: the trained step in the chip's field, or what an
+        oscillator does in it.
     windows : int, optional
         Language models: how many windows of the trained context; 64 by
         default, or as many as the data hold.
@@ -181,7 +186,7 @@ def infer(
     """
     data = as_data(data, checkpoint, windows)
     hardware = as_device(device, checkpoint.d_osc)
-    setting = Setting(hardware, rung, seed, perturbation, readout)
+    setting = Setting(hardware, rung, seed, perturbation, readout, update)
     setting.require(checkpoint)
     chips, repeats = checked_draws(rung, chips, repeats)
     if isinstance(data, ByteText):

@@ -1,22 +1,26 @@
 """Language models on the substrate: bits per token on chips, beside digital."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from scipy.special import logsumexp
 
+from oscsim.bridge.byte_text import Windows
 from oscsim.bridge.calibrate import calibrate
 from oscsim.bridge.checkpoint import Checkpoint
 from oscsim.bridge.engine import Engine, Progress
 from oscsim.bridge.passes import Block, Score
+from oscsim.bridge.phases import DIGITAL_PARTS, loses_turns, winding_cost
 from oscsim.bridge.setting import Setting
 from oscsim.bridge.text_data import BYTES, ByteText, bundled_text, read_bytes
 from oscsim.counts import Counts
 from oscsim.errors import DataError
 from oscsim.memory import require_memory
 from oscsim.models.config import FixedQueryConfig
-from oscsim.models.families import is_language_model
+from oscsim.models.families import ModelConfig, is_language_model
+from oscsim.models.kuramoto_config import KuramotoConfig
 from oscsim.substrate.tally import SettleTally
 from oscsim.typing import FloatArray, IntArray
 
@@ -146,6 +150,7 @@ def infer_text(
         "use fewer windows, chips or repeats",
     )
     setting.require(checkpoint)
+    _require_slots(checkpoint, data, setting)
     engine = Engine(checkpoint, data.ids, None, n_threads, block=LANGUAGE_BLOCK)
     calibration = calibrate(checkpoint, engine.weights, data.ids)
     with engine.running():
@@ -177,7 +182,8 @@ def infer_text(
         chips_asked=chips,
         warnings=checkpoint.warnings
         + calibration.warnings
-        + _context_warnings(checkpoint, data),
+        + _context_warnings(checkpoint, data)
+        + _phase_warnings(checkpoint.config, engine.weights, setting, data),
         full_scale=tuple(layer.full_scale for layer in calibration.layers),
     )
 
@@ -283,6 +289,32 @@ def require_bytes(checkpoint: Checkpoint, data: ByteText) -> None:
             f"a context of {data.context} bytes is longer than the {config.max_len} "
             f"{what} of {checkpoint.name}"
         )
+
+
+def _require_slots(checkpoint: Checkpoint, data: ByteText, setting: Setting) -> None:
+    """Check that a chip for Kuramoto attention has rows for every position."""
+    config = checkpoint.config
+    on_chip = isinstance(config, KuramotoConfig) and setting.rung != "digital"
+    if on_chip and data.context > config.max_len:
+        raise DataError(
+            f"a context of {data.context} bytes is longer than the {config.max_len} "
+            f"rows of oscillators that a chip for {checkpoint.name} has"
+        )
+
+
+def _phase_warnings(
+    config: ModelConfig,
+    weights: Mapping[str, FloatArray],
+    setting: Setting,
+    data: ByteText,
+) -> tuple[str, ...]:
+    """Return what a chip leaves to digital logic, and what lost turns cost."""
+    if not isinstance(config, KuramotoConfig) or setting.rung == "digital":
+        return ()
+    if not loses_turns(config, setting.device):
+        return (DIGITAL_PARTS,)
+    cost = winding_cost(weights, config, Windows(data.ids, data.targets))
+    return DIGITAL_PARTS, str(cost)
 
 
 def _context_warnings(checkpoint: Checkpoint, data: ByteText) -> tuple[str, ...]:

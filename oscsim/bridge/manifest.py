@@ -20,6 +20,7 @@ from oscsim.files import write_whole
 from oscsim.models.fixed_query import ReadOut
 from oscsim.substrate.device import Device, Rung
 from oscsim.substrate.perturb import Perturbation
+from oscsim.substrate.phase_update import How
 
 NONE = "none"
 """Stands for an absent value, which TOML cannot say; no field takes this text."""
@@ -43,6 +44,8 @@ class Manifest(BaseModel):
         The whole device description.
     readout : {"direct", "prefix"}
         How the value sum was done.
+    update : {"map", "flow"}
+        How Kuramoto attention was updated.
     windows : int or None
         Windows of a language model's run.
     chips_done : int
@@ -69,6 +72,7 @@ class Manifest(BaseModel):
     seed: int
     perturb: str | None = None
     readout: ReadOut = "direct"
+    update: How = "map"
     windows: int | None = None
     logits_sha256: Sha256
     versions: dict[str, str]
@@ -95,6 +99,7 @@ class Manifest(BaseModel):
             seed=setting.seed,
             perturb=None if perturbation is None else str(perturbation),
             readout=setting.readout,
+            update=setting.update,
             windows=len(run.data) if isinstance(run, LanguageRun) else None,
             logits_sha256=digest(run),
             versions=_versions(),
@@ -183,6 +188,7 @@ def rerun(
         seed=manifest.seed,
         perturbation=None if perturb is None else Perturbation.parse(perturb),
         readout=manifest.readout,
+        update=manifest.update,
         n_threads=n_threads,
         progress=progress,
     )

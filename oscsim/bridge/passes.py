@@ -54,6 +54,11 @@ class Block(NamedTuple):
     items: IntArray
 
     @property
+    def tokens(self) -> IntArray:
+        """The ids, for the families that take no frames."""
+        return cast("IntArray", self.ids)
+
+    @property
     def n_real(self) -> int:
         """Number of items that are not fillers."""
         return int(self.rows.stop - self.rows.start)
@@ -147,13 +152,13 @@ def _forward(
     run: AnyPass,
 ) -> FloatArray:
     if isinstance(config, TransformerConfig):
-        return transformer.forward(weights, config, cast("IntArray", block.ids))
+        return transformer.forward(weights, config, block.tokens)
     if isinstance(config, KuramotoConfig):
         phases = run if isinstance(run, PhasePass) else None
         return kuramoto_attention.forward(
             weights,
             config,
-            cast("IntArray", block.ids),
+            block.tokens,
             items=block.items,
             run=phases,
         )

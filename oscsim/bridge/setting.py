@@ -5,11 +5,15 @@ from numbers import Integral
 from typing import get_args
 
 from oscsim.bridge.checkpoint import Checkpoint
-from oscsim.errors import SpecError
+from oscsim.bridge.phases import phase_model
+from oscsim.errors import DeviceError, SpecError
 from oscsim.models.config import FixedQueryConfig
 from oscsim.models.fixed_query import ReadOut
+from oscsim.models.kuramoto_config import KuramotoConfig
 from oscsim.substrate.device import RUNGS, Device, Rung
 from oscsim.substrate.perturb import Perturbation
+from oscsim.substrate.phase_chip import require_phases
+from oscsim.substrate.phase_update import How
 
 SEED_END = 1 << 32
 
@@ -31,6 +35,9 @@ class Setting:
         then one more independent redraw.
     readout : {"direct", "prefix"}
         How the value sum is done: pair by pair, or in prefix sums (p = 1).
+    update : {"map", "flow"}
+        Kuramoto attention: the trained step in the chip's field, or what an
+        oscillator does in it.
     """
 
     device: Device
@@ -38,6 +45,7 @@ class Setting:
     seed: int = 0
     perturbation: Perturbation | None = None
     readout: ReadOut = "direct"
+    update: How = "map"
 
     def __post_init__(self) -> None:
         if self.rung not in RUNGS:
@@ -46,6 +54,10 @@ class Setting:
             raise SpecError(
                 f"unknown read-out {self.readout!r}: one of "
                 f"{', '.join(get_args(ReadOut))}"
+            )
+        if self.update not in get_args(How):
+            raise SpecError(
+                f"unknown update {self.update!r}: one of {', '.join(get_args(How))}"
             )
         is_whole = isinstance(self.seed, Integral)
         if not is_whole or isinstance(self.seed, bool) or not 0 <= self.seed < SEED_END:
@@ -76,8 +88,18 @@ class Setting:
         config = checkpoint.config
         if self.readout == "prefix":
             _require_factors(checkpoint)
+        if self.update != "map":
+            _require_phases(checkpoint, self.rung)
         if self.rung == "digital":
             return
+        if isinstance(config, KuramotoConfig):
+            self._require_kuramoto(checkpoint.name, config)
+            return
+        if "winding_counter" in self.device.changes:
+            raise DeviceError(
+                "winding_counter cannot act: only Kuramoto attention carries phases "
+                "from layer to layer"
+            )
         if not isinstance(config, FixedQueryConfig):
             raise SpecError(
                 f"{checkpoint.name} is a {config.family} model: only the rung digital "
@@ -89,6 +111,15 @@ class Setting:
                 "only the rung digital can run it"
             )
         self.device.require_d_osc(config.d_osc)
+
+    def _require_kuramoto(self, name: str, config: KuramotoConfig) -> None:
+        if self.perturbation is not None:
+            raise SpecError(
+                f"the published perturbations are of fixed-query attention, {name} is "
+                "Kuramoto attention: change the device instead"
+            )
+        changed = self.device.changes
+        require_phases(self.acting_device, phase_model(config), changed)
 
     def require_readout(self, illegal: int) -> None:
         """Check that prefix sums, if asked for, equal the direct read-out.
@@ -103,6 +134,14 @@ class Setting:
                 f"the read-out in prefix sums is not this model's: 1 + z.r is negative "
                 f"for {illegal:,} pairs and the clamp acts; use the read-out direct"
             )
+
+
+def _require_phases(checkpoint: Checkpoint, rung: Rung) -> None:
+    if not isinstance(checkpoint.config, KuramotoConfig) or rung == "digital":
+        raise SpecError(
+            "an update as flow is what Kuramoto attention does on a chip, got "
+            f"{checkpoint.name} at rung {rung}"
+        )
 
 
 def _require_factors(checkpoint: Checkpoint) -> None:

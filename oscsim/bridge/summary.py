@@ -9,6 +9,7 @@ from oscsim.bridge.infer import AnyRun, Run
 from oscsim.bridge.language import LanguageRun
 from oscsim.bridge.language_compare import LanguageComparison
 from oscsim.bridge.scope import modelled, remarks
+from oscsim.models.kuramoto_config import KuramotoConfig
 from oscsim.substrate.tally import SettleTally, histogram_quantile
 
 LOADED = ("couplings", "clipped", "zeroed")
@@ -66,6 +67,7 @@ def _setting(run: AnyRun) -> dict[str, Any]:
             None if setting.perturbation is None else str(setting.perturbation)
         ),
         "readout": setting.readout,
+        "update": setting.update,
         "n_tokens": int(run.existing_lengths.sum()),
         "chips": chips,
         "repeats": repeats,
@@ -132,6 +134,7 @@ def _hardware(run: AnyRun, tally: SettleTally, cost: Cost | None) -> dict[str, A
             "p90": _finite(histogram_quantile(tally.error_histogram, 0.9)),
         },
         "unlocked": tally.unlocked,
+        "dwells_cut": tally.cut,
         "strongly_driven": tally.strongly_driven,
         "couplings": tally.couplings,
         "couplings_clipped": tally.clipped,
@@ -156,6 +159,16 @@ def _layers(run: AnyRun, tally: SettleTally) -> list[dict[str, Any]]:
     """Return how every layer was scaled into its range, and what that lost."""
     if not tally.by_layer:
         return []
+    config = run.checkpoint.config
+    if isinstance(config, KuramotoConfig):
+        return [
+            {
+                **{name: tally.by_layer[n, name] for name in LOADED},
+                "map_update_rms_rad": tally.rms(n, "moved"),
+                "gap_to_map_rms_rad": tally.rms(n, "gap"),
+            }
+            for n in range(config.n_layers)
+        ]
     return [
         {
             "full_scale": [float(value) for value in full_scale],
@@ -176,10 +189,10 @@ def warnings_of(run: AnyRun, cost: Cost | None) -> list[str]:
         found.append(f"one {one} gives no interval over {one}s")
     undriven = sum(tally.undriven for tally in run.tallies)
     if undriven:
-        found.append(
-            f"{undriven:,} oscillators had no drive and kept their random start, where "
-            "the digital model reads 0"
-        )
+        kept = "random start, where the digital model reads 0"
+        if isinstance(run.checkpoint.config, KuramotoConfig):
+            kept = "phase: every weight of theirs was lost"
+        found.append(f"{undriven:,} oscillators had no drive and kept their {kept}")
     changes = run.setting.device.changes
     if changes:
         found.append(

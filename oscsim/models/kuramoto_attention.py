@@ -1,59 +1,19 @@
 """Kuramoto attention, forward in numpy: a language model whose state is phases."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from oscsim.counts import Counts
+from oscsim.models import phase_counting as counting
 from oscsim.models.kuramoto_config import KuramotoConfig
 from oscsim.models.layers import causal_softmax, linear, silu, softplus
+from oscsim.substrate.phase_pull import Pull, Read, Update, bounded, torque, wrap
 from oscsim.typing import ComplexArray, FloatArray, IntArray
 
-TURN = 2 * np.pi
 
-
-class Pull(NamedTuple):
-    """What one layer asks of the oscillators of a block: the value update.
-
-    Attributes
-    ----------
-    layer : int
-        Number of the layer.
-    items : IntArray, shape (batch,)
-        Global numbers of the windows; random draws depend on these.
-    theta : FloatArray, shape (batch, time, k)
-        Phases before the update (rad).
-    attention : FloatArray, shape (batch, heads, time, time)
-        Causal weights A, rows summing to 1.
-    field : complex array, shape (batch, time, k)
-        ``G_tj = sum_u A_tu e^{i theta_uj}``, or its learned linear ablation.
-    strength : FloatArray, shape (batch, time, k)
-        ``v(theta)``, signed: a negative one repels.
-    radius : FloatArray, shape (k,)
-        Largest update r_j (rad).
-    bound : str
-        How the update is bounded.
-    """
-
-    layer: int
-    items: IntArray
-    theta: FloatArray
-    attention: FloatArray
-    field: ComplexArray
-    strength: FloatArray
-    radius: FloatArray
-    bound: str
-
-
-Update: TypeAlias = Callable[[Pull], FloatArray]
-"""Return the phases after the value update, shape (batch, time, k)."""
-
-Read: TypeAlias = Callable[[int, IntArray, FloatArray], FloatArray]
-"""Return phases as the score stage reads them: (layer, items, phases)."""
-
-
-def map_update(pull: Pull) -> FloatArray:
+def map_update(pull: Pull, counts: Counts) -> FloatArray:
     """Return ``theta + bound(v a)``, ``a = Im(conj(z) G)``: as trained.
 
     For raw values ``a_tj = sum_u A_tu sin(theta_uj - theta_tj)``, a Kuramoto
@@ -63,13 +23,17 @@ def map_update(pull: Pull) -> FloatArray:
     ----------
     .. [1] Nunley (2026), arXiv:2606.11585.
     """
-    torque = np.imag(np.exp(-1j * pull.theta) * pull.field)
-    x = pull.strength * torque
+    x = pull.strength * torque(pull.theta, pull.field)
+    _, heads, time, _ = pull.attention.shape
+    windows = int(np.count_nonzero(pull.items >= 0))
+    counting.count_map(counts, windows, time, heads, len(pull.radius), pull.bound)
     moved: FloatArray = pull.theta + bounded(pull.bound, pull.radius, x)
     return moved
 
 
-def read_exactly(layer: int, items: IntArray, theta: FloatArray) -> FloatArray:
+def read_exactly(
+    layer: int, items: IntArray, theta: FloatArray, counts: Counts
+) -> FloatArray:
     """Return the phases themselves: the digital score stage."""
     return theta
 
@@ -84,6 +48,8 @@ class PhasePass:
         The value update; the trained map by default.
     read : Read
         Phases as the score stage sees them.
+    counts : Counts
+        Filled with what the pass executed for real windows.
     attention, phases, order : list or None
         If a list, receives per layer A (batch, heads, time, time), the phases
         after it (batch, time, k), and |G| (batch, time, k).
@@ -91,44 +57,15 @@ class PhasePass:
 
     update: Update = map_update
     read: Read = read_exactly
+    counts: Counts = field(default_factory=Counts)
     attention: list[FloatArray] | None = None
     phases: list[FloatArray] | None = None
-    order: list[FloatArray] | None = field(default=None)
-
-
-def bounded(kind: str, radius: FloatArray, x: FloatArray) -> FloatArray:
-    """Return an update held within its radius.
-
-    ``coord``: ``r_j tanh(x_j)``; ``unit``: ``r_j tanh(x_j / r_j)``; ``norm``:
-    ``r_j tanh(n) / n x_j`` with ``n = |x| / sqrt(k)``.
-
-    Parameters
-    ----------
-    kind : {"coord", "norm", "unit"}
-        Which.
-    radius : FloatArray, shape (k,)
-        r (rad), above 0.
-    x : FloatArray, shape (..., k)
-        Update wanted (rad).
-    """
-    if kind == "coord":
-        return radius * np.tanh(x)
-    if kind == "unit":
-        return radius * np.tanh(x / radius)
-    n = np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + 1e-12)
-    scaled: FloatArray = radius * (np.tanh(n) / n) * x
-    return scaled
+    order: list[FloatArray] | None = None
 
 
 def lift(theta: FloatArray) -> FloatArray:
     """Return psi = (cos theta, sin theta), shape (..., 2 k)."""
     return np.concatenate([np.cos(theta), np.sin(theta)], axis=-1)
-
-
-def wrap(theta: FloatArray) -> FloatArray:
-    """Return phases in [-pi, pi]: all that a physical oscillator knows."""
-    wrapped: FloatArray = theta - TURN * np.round(theta / TURN)
-    return wrapped
 
 
 def forward(
@@ -155,7 +92,8 @@ def forward(
     ids : IntArray, shape (batch, time)
         Token ids.
     items : IntArray, shape (batch,), optional
-        Global window numbers for random draws; default 0, 1, 2...
+        Global window numbers for random draws, below 0 for fillers that are
+        not counted; default 0, 1, 2...
     run : PhasePass, optional
         Who updates and reads; digital by default.
 
@@ -170,6 +108,8 @@ def forward(
     run = PhasePass() if run is None else run
     items = np.arange(len(ids)) if items is None else items
     theta = weights["embed.weight"][ids]
+    windows = int(np.count_nonzero(items >= 0))
+    counting.count_body(run.counts, config, windows, ids.shape[1])
     for layer in range(config.n_layers):
         theta = _layer(weights, config, layer, theta, items, run)
         if run.phases is not None:
@@ -191,7 +131,8 @@ def _layer(
 ) -> FloatArray:
     attn = f"layers.{layer}.attn"
     psi = lift(theta)
-    attention = attention_of(weights, config, layer, run.read(layer, items, theta))
+    seen = run.read(layer, items, theta, run.counts)
+    attention = attention_of(weights, config, layer, seen)
     values = psi
     if config.value == "linear":
         values = linear(psi, weights[f"{attn}.Wval.weight"])
@@ -210,7 +151,8 @@ def _layer(
             strength=linear(psi, weights[f"{attn}.Wv.weight"], weights[f"{attn}.bv"]),
             radius=softplus(weights[f"{attn}.raw_r"]),
             bound=config.bound,
-        )
+        ),
+        run.counts,
     )
     if config.ffn != "off":
         theta = theta + _feed_forward(weights, config, layer, theta)

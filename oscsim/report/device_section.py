@@ -96,6 +96,9 @@ def _acts(setting: Setting, name: str) -> str:
         "write_time": takes_time and acting.energy is not None,
         "read_time": takes_time and acting.energy is not None,
     }
+    if name == "winding_counter":  # asked for where it cannot act, it is refused
+        acts = "yes" if name in kind.changes else "in models trained with turns"
+        return acts if kind.winding_counter else ""
     if name in CHARACTERISTICS and _shown(getattr(kind, name)) in ("-", "0"):
         return ""
     if name in always or name in CHARACTERISTICS:

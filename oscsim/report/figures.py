@@ -7,6 +7,7 @@ from oscsim.report.oscillator_figures import (
     drive_figure,
     settling_figure,
 )
+from oscsim.report.phase_figure import phase_layers_figure
 from oscsim.report.run_figures import accuracy_figure
 from oscsim.report.sphere_figure import sphere_figure
 from oscsim.report.study_figures import (
@@ -32,6 +33,7 @@ __all__ = [
     "energy_figure",
     "locking_figure",
     "order_parameter_figure",
+    "phase_layers_figure",
     "phase_raster_figure",
     "robustness_figure",
     "settling_figure",

@@ -15,6 +15,7 @@ from oscsim.errors import SpecError
 from oscsim.report.attention_figure import attention_figure
 from oscsim.report.energy_figure import energy_figure
 from oscsim.report.oscillator_figures import drive_figure, settling_figure
+from oscsim.report.phase_figure import phase_layers_figure
 from oscsim.report.run_figures import accuracy_figure
 from oscsim.report.sphere_figure import sphere_figure
 from oscsim.report.study_figures import (
@@ -30,6 +31,7 @@ from oscsim.report.trajectory_figures import (
 )
 from oscsim.solve.trajectory import Trajectory
 from oscsim.study.convergence import Convergence
+from oscsim.study.phase_layers import PhaseLayers
 from oscsim.study.robustness import Robustness
 
 _KINDS: dict[type, dict[str, Callable[..., Figure]]] = {
@@ -49,8 +51,9 @@ _KINDS: dict[type, dict[str, Callable[..., Figure]]] = {
     Robustness: {"robustness": robustness_figure},
     Convergence: {"convergence": convergence_figure},
     Agreement: {"agreement": agreement_figure},
+    PhaseLayers: {"layers": phase_layers_figure},
 }
-_OF_SEVERAL = (Robustness, Convergence, Agreement)
+_OF_SEVERAL = (Robustness, Convergence, Agreement, PhaseLayers)
 
 
 def plot(result: Any, kind: str | None = None, **options: Any) -> Figure:
@@ -58,8 +61,9 @@ def plot(result: Any, kind: str | None = None, **options: Any) -> Figure:
 
     Parameters
     ----------
-    result : Trajectory, Run, Cost, AttentionMaps, Robustness or Convergence
-        What to draw; of the last two also a list.
+    result : object
+        What to draw: a Trajectory, Run, Cost or AttentionMaps, or a Robustness,
+        Convergence, Agreement or PhaseLayers, of which also a list.
     kind : str, optional
         Which figure, the first named here if absent. Trajectory: ``raster``,
         ``order``, ``locking`` (takes ``omega``), ``sphere``. Run: ``accuracy``,

@@ -3,7 +3,7 @@
 import math
 
 from oscsim.bridge.compare import AnyComparison, Comparison
-from oscsim.bridge.counted import counted
+from oscsim.bridge.counted import counted, gaps
 from oscsim.bridge.infer import AnyRun, Run
 from oscsim.bridge.maps import AttentionMaps
 from oscsim.bridge.setting import Setting
@@ -100,8 +100,12 @@ def counts(run: AnyRun, tally: SettleTally) -> str:
         else:
             share = percent(number / total) if total else "-"
             rows.append((what, f"{number:,} of {total:,}", share))
-    middle, high = (histogram_quantile(tally.error_histogram, q) for q in (0.5, 0.9))
-    rows.append((ANGLE, f"{middle:.2g}, {high:.2g}", ""))
+    if tally.error_histogram.any():
+        middle, high = (
+            histogram_quantile(tally.error_histogram, q) for q in (0.5, 0.9)
+        )
+        rows.append((ANGLE, f"{middle:.2g}, {high:.2g}", ""))
+    rows += [(what, size, "") for what, size in gaps(run, tally)]
     found = table(("what", "number", "share"), rows, numbers=(1, 2))
     return f"<h3>Counted</h3>{found}"
 
@@ -177,6 +181,8 @@ def oscillators(run: AnyRun, comparison: AnyComparison) -> str:
         f"Drive of {number:,} oscillators. Left of the axis: those without any drive, "
         "or hardly one.",
     )
+    if not comparison.tally.time_histogram.any():
+        return drives
     times = drawing(
         settling_figure(comparison, device),
         "settling-figure",

@@ -9,7 +9,7 @@ from rich.text import Text
 from oscsim.bridge.checkpoint import Checkpoint
 from oscsim.bridge.compare import AnyComparison, Comparison
 from oscsim.bridge.cost import Cost, attention_j
-from oscsim.bridge.counted import counted
+from oscsim.bridge.counted import counted, gaps
 from oscsim.bridge.infer import AnyRun, Run
 from oscsim.bridge.language import LanguageRun
 from oscsim.bridge.language_compare import LanguageComparison
@@ -136,7 +136,11 @@ def _tally_table(run: AnyRun, comparison: AnyComparison) -> Table:
             table.add_row(what, "not checked", "-")
         else:
             table.add_row(what, f"{number:,} of {total:,}", _share(number, total))
+    for what, size in gaps(run, comparison.tally):
+        table.add_row(what, size, "")
     errors = comparison.tally.error_histogram
+    if not errors.any():
+        return table
     middle, high = (histogram_quantile(errors, q) for q in (0.5, 0.9))
     table.add_row(
         "angle between state and drive when read (rad)",

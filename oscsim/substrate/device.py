@@ -100,6 +100,9 @@ class Device(BaseModel):
         One oscillator per query, or one that serves all queries in turn.
     write_time, read_time : float
         Seconds to load the couplings of one query, and to read its state.
+    winding_counter : bool
+        Whether whole turns of a phase are counted, so that a state carried from
+        one layer to the next keeps them. Kuramoto attention only.
     energy : EnergyMap or None
         Prices; None for hardware without any.
     provenance : dict of str to Provenance
@@ -139,6 +142,7 @@ class Device(BaseModel):
     query_slots: Literal["all", 1] = "all"
     write_time: Seconds = 0.0
     read_time: Seconds = 0.0
+    winding_counter: bool = False
     energy: EnergyMap | None = None
     provenance: dict[str, Provenance] = Field(default_factory=dict)
     changes: dict[str, str] = Field(default_factory=dict)
@@ -220,7 +224,7 @@ class Device(BaseModel):
             return self
         kept = {"oscillator", "name", "description", "time_unit", "coupling_max"}
         kept |= {"frequency_hz", "weak_coupling", "query_slots", "write_time"}
-        kept |= {"read_time", "energy"}
+        kept |= {"read_time", "winding_counter", "energy"}
         if rung in ("finite", "noisy"):
             kept |= {"settle_time", "start"}
         if rung == "noisy":
@@ -324,6 +328,7 @@ CHARACTERISTICS = (
     "query_slots",
     "write_time",
     "read_time",
+    "winding_counter",
 )
 
 

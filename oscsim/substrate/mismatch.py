@@ -30,6 +30,7 @@ class Stage(IntEnum):
     THERMAL = 8
     READOUT = 9
     PERTURB = 10
+    SCORE = 11
 
     def stream(self, seed: int, layer: int, chip: int = 0, repeat: int = 0) -> Stream:
         """Return the random stream of this stage in one layer."""

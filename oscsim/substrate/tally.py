@@ -29,7 +29,10 @@ class SettleTally:
     couplings, clipped, zeroed : int
         Couplings loaded, clipped to full scale, and lost below half an LSB.
     by_layer : Counter of (int, str)
-        The same three by number of the layer and name.
+        The same three by number of the layer and name. For Kuramoto attention
+        also ``"dwells"``, ``"moved"`` (sum of the squared update that the trained
+        map makes in the same field, rad^2) and ``"gap"`` (of the squared
+        difference between the chip's update and it).
     oscillators : int
         Oscillators that settled.
     undriven : int
@@ -44,6 +47,13 @@ class SettleTally:
         outside the phase model.
     reads, adc_clipped : int
         Conversions of the read-out and those out of range.
+    cut : int
+        Kuramoto attention only: those whose dwell was longer than the device's
+        ``settle_time``; none of them settles, and ``unsettled`` stays 0.
+    dwell, busy : float
+        Kuramoto attention only: sum of the dwells, and time on the substrate
+        over windows one after the other (loading rows, the longest dwell,
+        reading); s, or model time without a time unit.
     field_histogram, time_histogram, error_histogram : IntArray, shape (242,)
         Oscillators by log10 of |h|, of the time to 0.01 rad, and of the angle
         between state and drive when read (rad: detuning, noise and settling
@@ -63,6 +73,9 @@ class SettleTally:
     strongly_driven: int = 0
     reads: int = 0
     adc_clipped: int = 0
+    cut: int = 0
+    dwell: float = 0.0
+    busy: float = 0.0
     field_histogram: IntArray = field(default_factory=_empty_histogram)
     time_histogram: IntArray = field(default_factory=_empty_histogram)
     error_histogram: IntArray = field(default_factory=_empty_histogram)
@@ -105,6 +118,37 @@ class SettleTally:
         self.time_histogram += _histogram(needed * rate)
         driven = strength > 0
         self.error_histogram += _histogram(angle_between(final, target)[driven])
+
+    def record_dwells(self, size: FloatArray, cut: int) -> None:
+        """Add oscillators that are pulled for a time, by the size of their field.
+
+        Parameters
+        ----------
+        size : FloatArray
+            |G| in full scales.
+        cut : int
+            How many dwells end before their time.
+        """
+        self.oscillators += size.size
+        self.cut += cut
+        self.undriven += int(np.count_nonzero(size == 0))
+        self.field_histogram += _histogram(size.ravel())
+
+    def record_update(self, layer: int, mapped: FloatArray, done: FloatArray) -> None:
+        """Add the trained map's updates and those that the chip made (rad)."""
+        gap = done - mapped
+        sums = {
+            "dwells": mapped.size,
+            "moved": float(np.vdot(mapped, mapped)),
+            "gap": float(np.vdot(gap, gap)),
+        }
+        for name, value in sums.items():
+            self.by_layer[layer, name] += value  # type: ignore[assignment]
+
+    def rms(self, layer: int, name: str) -> float:
+        """Return the root mean square (rad) of ``"moved"`` or ``"gap"``."""
+        number = self.by_layer[layer, "dwells"]
+        return float((self.by_layer[layer, name] / max(number, 1)) ** 0.5)
 
     def __add__(self, other: "SettleTally") -> "SettleTally":
         return SettleTally(

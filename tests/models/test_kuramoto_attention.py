@@ -7,13 +7,12 @@ import pytest
 from pydantic import ValidationError
 from scipy.optimize import minimize
 
+from oscsim.counts import Counts
 from oscsim.models.kuramoto_attention import (
     PhasePass,
     attention_of,
-    bounded,
     forward,
     map_update,
-    wrap,
 )
 from oscsim.models.kuramoto_config import (
     KuramotoConfig,
@@ -21,6 +20,7 @@ from oscsim.models.kuramoto_config import (
     kuramoto_shapes,
 )
 from oscsim.models.layers import softmax
+from oscsim.substrate.phase_pull import bounded, wrap
 
 T, K, V = 6, 5, 11
 
@@ -45,9 +45,9 @@ def ids(seed=1, batch=3):
 def pulls_of(configuration, weights, **options):
     seen = []
 
-    def watch(pull):
+    def watch(pull, counts):
         seen.append(pull)
-        return map_update(pull)
+        return map_update(pull, counts)
 
     forward(weights, configuration, ids(), run=PhasePass(update=watch, **options))
     return seen
@@ -64,7 +64,7 @@ def test_the_update_is_a_kuramoto_coupling():
                 * math.sin(pull.theta[b, u, j] - pull.theta[b, t, j])
                 for u in range(t + 1)
             )
-        moved = map_update(pull) - pull.theta
+        moved = map_update(pull, Counts()) - pull.theta
         np.testing.assert_allclose(
             moved, pull.radius * np.tanh(pull.strength * torque), atol=1e-14
         )
@@ -74,11 +74,11 @@ def test_learned_values_are_no_kuramoto_coupling():
     """The control of the test above: a token alone would pull itself."""
     chosen = config(value="linear")
     pull = pulls_of(chosen, weights_of(chosen))[0]
-    first = (map_update(pull) - pull.theta)[:, 0]
+    first = (map_update(pull, Counts()) - pull.theta)[:, 0]
     assert np.abs(first).max() > 0.01
     raw = config()
     pull = pulls_of(raw, weights_of(raw))[0]
-    assert np.abs((map_update(pull) - pull.theta)[:, 0]).max() < 1e-15
+    assert np.abs((map_update(pull, Counts()) - pull.theta)[:, 0]).max() < 1e-15
 
 
 def test_attention_against_a_sum_over_single_oscillators():

@@ -46,6 +46,7 @@ EVERYTHING = {
     "query_slots": 1,
     "write_time": 1e-7,
     "read_time": 1e-8,
+    "winding_counter": True,
     "energy": {
         "oscillator_node_nm": 65,
         "digital_node_nm": 45,
@@ -55,7 +56,7 @@ EVERYTHING = {
 FULL = device(**EVERYTHING)
 KEPT_ALWAYS = {
     *("frequency_hz", "weak_coupling", "coupling_max", "query_slots"),
-    *("write_time", "read_time", "energy"),
+    *("write_time", "read_time", "winding_counter", "energy"),
 }
 
 
