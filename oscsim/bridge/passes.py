@@ -55,8 +55,8 @@ class Block(NamedTuple):
 
     @property
     def tokens(self) -> IntArray:
-        """The inputs of a model that reads token ids."""
-        return cast(IntArray, self.ids)
+        """The ids, for the families that take no frames."""
+        return cast("IntArray", self.ids)
 
     @property
     def n_real(self) -> int:
@@ -152,13 +152,13 @@ def _forward(
     run: AnyPass,
 ) -> FloatArray:
     if isinstance(config, TransformerConfig):
-        return transformer.forward(weights, config, cast("IntArray", block.ids))
+        return transformer.forward(weights, config, block.tokens)
     if isinstance(config, KuramotoConfig):
         phases = run if isinstance(run, PhasePass) else None
         return kuramoto_attention.forward(
             weights,
             config,
-            cast("IntArray", block.ids),
+            block.tokens,
             items=block.items,
             run=phases,
         )
