@@ -10,6 +10,7 @@ from oscsim.errors import SpecError
 
 _PROC = Path("/proc")
 _CGROUPS = Path("/sys/fs/cgroup")
+_UNLIMITED = 2.0**60
 
 
 def free_memory() -> float:
@@ -70,10 +71,10 @@ def _process_limits() -> Iterator[float]:
         import resource  # noqa: PLC0415 - not on every system
     except ImportError:
         return
-    used = _fields(_PROC / "self" / "status")
     for limit, name in ((resource.RLIMIT_AS, "VmSize:"), (resource.RLIMIT_DATA, "")):
         allowed = resource.getrlimit(limit)[0]
         if allowed != resource.RLIM_INFINITY:
+            used = _fields(_PROC / "self" / "status")
             yield allowed - 1024.0 * used.get(name or "VmData:", 0.0)
 
 
@@ -101,7 +102,10 @@ def _group_limits() -> Iterator[float]:
 
 def _left_in(group: Path, limit: str, usage: str, cache: str) -> float:
     try:
-        allowed, used = (float(_text(group / name)) for name in (limit, usage))
+        allowed = float(_text(group / limit))
+        if allowed > _UNLIMITED:
+            return math.inf
+        used = float(_text(group / usage))
     except ValueError:  # absent, or "max"
         return math.inf
     # pages of files count as used, and are given back when memory is short
