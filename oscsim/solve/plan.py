@@ -7,7 +7,6 @@ import numpy as np
 
 from oscsim.arrays import real_array
 from oscsim.errors import SpecError
-from oscsim.memory import free_memory
 from oscsim.network.arguments import diffusion_of
 from oscsim.network.spec import Network
 from oscsim.solve.noise import Stream, points_on_sphere, uniforms
@@ -87,7 +86,7 @@ def diffusion_for(network: Network, diffusion: Any, method: str) -> FloatArray:
     """
     value = network.diffusion
     if diffusion is not None:
-        value = diffusion_of(_diffusion(diffusion), network.n_osc)
+        value = diffusion_of(diffusion, network.n_osc)
     if not value.any():
         return np.zeros(0)
     if method not in ("heun", "euler-maruyama"):
@@ -96,37 +95,6 @@ def diffusion_for(network: Network, diffusion: Any, method: str) -> FloatArray:
             "'euler-maruyama'"
         )
     return value
-
-
-def _diffusion(diffusion: Any) -> FloatArray:
-    values = real_array("diffusion", diffusion)
-    bad = np.argwhere(values < 0.0)
-    if len(bad):
-        where = tuple(int(k) for k in bad[0])
-        at = f" at index {where[0] if len(where) == 1 else where}" if where else ""
-        raise SpecError(f"diffusion must be finite and >= 0, got {values[where]}{at}")
-    return values
-
-
-def check_memory(n_bytes: int) -> None:
-    """Refuse to begin what cannot fit.
-
-    Parameters
-    ----------
-    n_bytes : int
-        What the run will allocate.
-
-    Raises
-    ------
-    SpecError
-        If that is more than the memory that is free.
-    """
-    free = free_memory()
-    if n_bytes > free:
-        raise SpecError(
-            f"this run needs {n_bytes / 1e9:.3g} GB and {free / 1e9:.3g} GB are free: "
-            "save less often, observe='order_parameter', or fewer trajectories"
-        )
 
 
 def starts(

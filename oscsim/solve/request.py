@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from oscsim.arrays import shown, whole_number
+from oscsim.arrays import shown
 from oscsim.errors import SpecError
 from oscsim.network.spec import Network
 from oscsim.solve.plan import ADAPTIVE, METHOD_NAMES
@@ -139,26 +139,6 @@ def tolerances(rtol: Any, atol: Any) -> tuple[float, float]:
     if not 0.0 < absolute < math.inf:
         raise SpecError(f"atol must be positive and finite, got {atol}")
     return relative, absolute
-
-
-def count(name: str, value: Any, most: int | None = None) -> int:
-    """Return a whole number >= 1 as an int.
-
-    Parameters
-    ----------
-    name : str
-        What is counted.
-    value : int
-        The number; a float is refused even where it is whole.
-    most : int, optional
-        Largest that is allowed.
-
-    Raises
-    ------
-    SpecError
-        If it is anything else.
-    """
-    return whole_number(name, value, 1, most)
 
 
 def real(name: str, value: Any) -> float:

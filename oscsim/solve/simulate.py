@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from oscsim import __version__
+from oscsim.arrays import whole_number
 from oscsim.errors import IntegrationError
+from oscsim.memory import require_memory
 from oscsim.network.spec import Network
 from oscsim.solve.adaptive import run_adaptive
 from oscsim.solve.plan import (
     ADAPTIVE,
     Plan,
-    check_memory,
     diffusion_for,
     noise_words,
     starts,
@@ -23,7 +24,6 @@ from oscsim.solve.plan import (
 from oscsim.solve.request import (
     MOST,
     check_choices,
-    count,
     observed,
     precision,
     steps,
@@ -169,9 +169,13 @@ def simulate(
        section IV.4 (projection keeps the order).
     """
     check_choices(network, method, on_failure, progress)
-    n_runs = count("n_trajectories", n_trajectories, MOST // network.n_networks)
-    workers = None if n_threads is None else count("n_threads", n_threads)
-    rows_apart = None if save_every is None else count("save_every", save_every)
+    n_runs = whole_number(
+        "n_trajectories", n_trajectories, 1, MOST // network.n_networks
+    )
+    workers = None if n_threads is None else whole_number("n_threads", n_threads, 1)
+    rows_apart = (
+        None if save_every is None else whole_number("save_every", save_every, 1)
+    )
     measured = observed(observe, network, method)
     errors = tolerances(rtol, atol)
     n_steps, step = steps(t1, dt, method, rows_apart)
@@ -190,7 +194,11 @@ def simulate(
     )
     noise_words(seed, 1)
     check_stability(network, method, step)
-    check_memory(_bytes(network, plan))
+    require_memory(
+        "this run",
+        _bytes(network, plan),
+        "save less often, observe='order_parameter', or fewer trajectories",
+    )
     first = starts(network, start, plan.n_runs, seed)
     is_adaptive = method in ADAPTIVE
     check_resolution(network, first, n_steps * step, 1 if is_adaptive else n_steps)
