@@ -9,6 +9,7 @@ from torch.nn import functional
 
 from oscsim.bridge.digit_data import DigitSet
 from oscsim.models.config import FixedQueryConfig
+from oscsim.train.determinism import fix_randomness
 from oscsim.train.digits import DigitRecipe
 from oscsim.train.fixed_query import FrameModel
 
@@ -60,9 +61,7 @@ def fit_digits(
     longest clip, which changes no result.
     """
     recipe = recipe or DigitRecipe()
-    torch.manual_seed(seed)
-    torch.use_deterministic_algorithms(True)
-    torch.set_num_threads(1)
+    fix_randomness(seed)
     model = FrameModel(config, recipe.dropout)
     frames, labels, lengths = _tensors(train)
     optimiser = torch.optim.Adam(

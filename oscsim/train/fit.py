@@ -10,6 +10,7 @@ from torch.nn import functional
 from oscsim.bridge.datasets import SVA_VOCABULARY, TokenSet
 from oscsim.errors import SpecError
 from oscsim.models.config import FixedQueryConfig
+from oscsim.train.determinism import fix_randomness
 from oscsim.train.fixed_query import FixedQueryModel
 
 
@@ -116,9 +117,7 @@ def fit(
     one version of torch give the same bits for a seed.
     """
     recipe = recipe or Recipe()
-    torch.manual_seed(seed)
-    torch.use_deterministic_algorithms(True)
-    torch.set_num_threads(1)
+    fix_randomness(seed)
     model = FixedQueryModel(config, recipe.dropout)
     ids, positions, labels = _tensors(train)
     n_batches = -(-len(train) // recipe.batch)

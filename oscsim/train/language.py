@@ -15,6 +15,7 @@ from torch.nn import functional
 from oscsim.bridge.byte_text import ByteArray, Windows, windows
 from oscsim.errors import SpecError
 from oscsim.files import write_whole
+from oscsim.train.determinism import fix_randomness
 
 EVALUATED = 64
 """Windows in a batch when measuring."""
@@ -127,9 +128,7 @@ def fit_language(
     One thread and deterministic algorithms: one machine and one version of
     torch give the same bits for a seed.
     """
-    torch.manual_seed(seed)
-    torch.use_deterministic_algorithms(True)
-    torch.set_num_threads(1)
+    fix_randomness(seed)
     model = make_model()
     optimiser = torch.optim.AdamW(
         model.parameters(),
