@@ -2,6 +2,7 @@
 
 import math
 from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy.special import ive
@@ -39,6 +40,44 @@ def w4_driven(scale: Scale, d: int) -> list[Row]:
     return alternate(f"W4 d={d}", contenders, scale.repeats, size=n, dimension=d)
 
 
+def _in_either_layout(
+    problem: problems.Problem, field: Any, unit: Any
+) -> list[tuple[str, str, str, Any]]:
+    """Return (title, library, family, solve) of peers that take rows or columns."""
+    return [
+        (
+            "jax fori_loop",
+            "jax",
+            "jax",
+            by(peers.jax_rk4, field, problem, retract=unit),
+        ),
+        (
+            "torch loop",
+            "torch",
+            "torch",
+            by(peers.torch_rk4, field, problem, retract=unit),
+        ),
+        (
+            "torch.compile",
+            "torch",
+            "torch",
+            once(lambda: peers.torch_compiled_rk4(field, problem, unit)),
+        ),
+        (
+            "torchdiffeq rk4",
+            "torchdiffeq",
+            "torch",
+            by(peers.torchdiffeq_rk4, field, problem),
+        ),
+        (
+            "diffrax Tsit5",
+            "diffrax",
+            "diffrax",
+            by(peers.diffrax_fixed, field, problem),
+        ),
+    ]
+
+
 def _rows(problem: problems.Problem, few: int) -> list[Entry]:
     """Return the peers on vectors as rows, (n, d)."""
     field, unit = problems.driven_field, peers.unit_rows
@@ -52,36 +91,7 @@ def _rows(problem: problems.Problem, few: int) -> list[Entry]:
                 "numpy",
                 by(peers.numpy_rk4, einsum, problem, retract=unit),
             ),
-            (
-                "jax fori_loop",
-                "jax",
-                "jax",
-                by(peers.jax_rk4, field, problem, retract=unit),
-            ),
-            (
-                "torch loop",
-                "torch",
-                "torch",
-                by(peers.torch_rk4, field, problem, retract=unit),
-            ),
-            (
-                "torch.compile",
-                "torch",
-                "torch",
-                once(lambda: peers.torch_compiled_rk4(field, problem, unit)),
-            ),
-            (
-                "torchdiffeq rk4",
-                "torchdiffeq",
-                "torch",
-                by(peers.torchdiffeq_rk4, field, problem),
-            ),
-            (
-                "diffrax Tsit5",
-                "diffrax",
-                "diffrax",
-                by(peers.diffrax_fixed, field, problem),
-            ),
+            *_in_either_layout(problem, field, unit),
         )
     ]
 
@@ -115,12 +125,6 @@ def _columns(turned: problems.Problem, few: int) -> list[Entry]:
             ),
             ("numpy einsum, blocks, out=", "numpy", "numpy", in_blocks),
             (
-                "jax fori_loop",
-                "jax",
-                "jax",
-                by(peers.jax_rk4, field, turned, retract=unit),
-            ),
-            (
                 "jax einsum",
                 "jax",
                 "jax",
@@ -134,30 +138,7 @@ def _columns(turned: problems.Problem, few: int) -> list[Entry]:
                     peers.jax_blocks_rk4, field, turned, retract=unit, n_blocks=n_blocks
                 ),
             ),
-            (
-                "torch loop",
-                "torch",
-                "torch",
-                by(peers.torch_rk4, field, turned, retract=unit),
-            ),
-            (
-                "torch.compile",
-                "torch",
-                "torch",
-                once(lambda: peers.torch_compiled_rk4(field, turned, unit)),
-            ),
-            (
-                "torchdiffeq rk4",
-                "torchdiffeq",
-                "torch",
-                by(peers.torchdiffeq_rk4, field, turned),
-            ),
-            (
-                "diffrax Tsit5",
-                "diffrax",
-                "diffrax",
-                by(peers.diffrax_fixed, field, turned),
-            ),
+            *_in_either_layout(turned, field, unit),
         )
     ]
 
