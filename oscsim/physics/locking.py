@@ -229,6 +229,8 @@ def pairwise_coherence(path: Path, after: float = 0.0) -> FloatArray:
         mean = np.abs(np.einsum("kti,ktj->kij", z, z.conj(), optimize=True))
     else:
         mean = np.einsum("ktic,ktjc->kij", y, y, optimize=True)
+    # A matrix product need not round (i, j) and (j, i) alike.
+    mean = 0.5 * (mean + np.swapaxes(mean, 1, 2))
     mean = np.clip(mean / y.shape[1], -1.0, 1.0)
     mean[:, *np.diag_indices(mean.shape[-1])] = 1.0
     return np.asarray(mean)
