@@ -1,17 +1,19 @@
 """Driven oscillators with thermal noise: an exact draw, or a split time step."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from oscsim._jit import kernel
 from oscsim.errors import SpecError
 from oscsim.physics.closed_form import lengths
 from oscsim.physics.driven import settle, settle_detuned, split_detuning
+from oscsim.physics.locked import locked_states
 from oscsim.physics.propagator import contraction_rate
-from oscsim.physics.threads import over_rows
 from oscsim.solve.driven_step import MAX_DIMENSION, circle_paths, sphere_paths
+from oscsim.solve.settled_noise import draw_detuned, draw_settled, refuse_drive
 from oscsim.solve.stream import Stream, counter_index, stream_words
-from oscsim.solve.von_mises_fisher import draw_seconds, turn_rows
-from oscsim.typing import FloatArray, IntArray
+from oscsim.typing import BoolArray, FloatArray, IntArray
 
 # Noise older than this many relaxation times has decayed to e^-20 of its effect.
 _WINDOW = 20.0
@@ -30,10 +32,10 @@ def sample_driven(
     r"""Return one random state per driven oscillator after time ``t``.
 
     dz = [Omega z + (I - z z^T) h] dt + sqrt(2 D) (I - z z^T) o dB
-    (Stratonovich: Brownian motion on the sphere). Settled (t infinite) and
-    without detuning the law is von Mises-Fisher with kappa = |h|/D about h/|h|
-    and is drawn exactly. Otherwise the equation is stepped: half a step of the
-    exact drift, a tangent kick, half a step of drift.
+    (Stratonovich: Brownian motion on the sphere). Settled, after 20 relaxation
+    times or more, and without detuning the law is von Mises-Fisher with kappa =
+    |h|/D about h/|h| and is drawn exactly. Otherwise the equation is stepped: half
+    a step of the exact drift, a tangent kick, half a step of drift.
 
     Parameters
     ----------
@@ -73,6 +75,9 @@ def sample_driven(
     tangent Gaussian g of variance 2 D dt (1 + D dt) per direction: expanding a
     zonal function of degree l to dt^2 gives its eigenvalue exp(-l(l+d-2) D dt),
     so the kick, and with it the whole step, is weakly second order.
+
+    Settled, locked and detuned oscillators of d > 2 are drawn about their fixed
+    point and stepped from there for five relaxation times (`draw_detuned`).
     Unlocked oscillators with D far below the detuning need many steps, about
     400 |Omega| / D.
 
@@ -91,17 +96,108 @@ def sample_driven(
         )
     if omega is not None:
         omega = _checked_detuning(omega, n, d)
-    is_exact = np.isinf(t) & (diffusion > 0)
-    if omega is not None or not is_exact.any():
-        return _stepped(h, z0, t, diffusion, stream, index, omega)
-    if is_exact.all():
-        return _settled(h, diffusion, stream, index)
-    rest, out = ~is_exact, np.empty_like(h)
-    out[is_exact] = _settled(h[is_exact], diffusion[is_exact], stream, index[is_exact])
-    out[rest] = _stepped(
-        h[rest], z0[rest], t[rest], diffusion[rest], stream, index[rest], None
-    )
+    if omega is None and (np.isinf(t) & (diffusion > 0)).all():
+        return draw_settled(h, diffusion, stream, index)
+    h, length = np.ascontiguousarray(h), np.empty(n)
+    refuse_drive(lengths(h, length), h)
+    motion = _motion(h, length, omega)
+    relaxation = motion.contraction + (d - 1) * diffusion
+    is_noisy = diffusion > 0
+    is_long = is_noisy & (np.where(is_noisy, t, 0.0) * relaxation >= _WINDOW)
+    is_long &= motion.has_law
+    if d > MAX_DIMENSION and not (omega is None and is_long.all()):
+        raise SpecError(
+            f"noise is stepped only for d <= {MAX_DIMENSION}, got d = {d}: "
+            "give t = inf without detuning, which is drawn exactly"
+        )
+    if not is_long.any():
+        return _stepped(h, z0, t, diffusion, stream, index, omega, motion)
+    out, rest = np.empty_like(h), ~is_long
+    own = (diffusion[is_long], stream, index[is_long])
+    if omega is None:
+        out[is_long] = draw_settled(h[is_long], *own)
+    else:
+        out[is_long] = draw_detuned(
+            h[is_long],
+            omega[is_long],
+            motion.fixed[is_long],
+            motion.contraction[is_long],
+            length[is_long],
+            *own,
+        )
+    if rest.any():
+        out[rest] = _stepped(
+            h[rest],
+            z0[rest],
+            t[rest],
+            diffusion[rest],
+            stream,
+            index[rest],
+            None if omega is None else omega[rest],
+            motion.of(rest),
+        )
     return out
+
+
+class _Motion(NamedTuple):
+    """How the oscillators move without noise; an entry per oscillator.
+
+    Attributes
+    ----------
+    length, contraction, detuning : FloatArray, shape (n,)
+        |h|, the rate at which nearby states approach each other, and the size of
+        the detuning (rad/s).
+    fixed : FloatArray, shape (n, d)
+        Stable fixed points, where ``has_law``; without detuning empty.
+    has_law : BoolArray, shape (n,)
+        Whether the settled law is known, or nearly.
+    """
+
+    length: FloatArray
+    contraction: FloatArray
+    detuning: FloatArray
+    fixed: FloatArray
+    has_law: BoolArray
+
+    def of(self, rows: BoolArray) -> "_Motion":
+        """Return a part."""
+        fixed = self.fixed[rows] if len(self.fixed) else self.fixed
+        return _Motion(
+            self.length[rows],
+            self.contraction[rows],
+            self.detuning[rows],
+            fixed,
+            self.has_law[rows],
+        )
+
+    def speed(self, diffusion: FloatArray) -> FloatArray:
+        """Return the rate of the fastest motion (rad/s) with a diffusion."""
+        d = self.fixed.shape[1]
+        rate: FloatArray = self.length + self.detuning + (d - 1) * diffusion
+        return rate
+
+
+def _motion(h: FloatArray, length: FloatArray, omega: FloatArray | None) -> _Motion:
+    n, d = h.shape
+    nowhere = np.empty((0, d))
+    if omega is None:
+        return _Motion(length, length, np.zeros(n), nowhere, np.ones(n, bool))
+    if omega.ndim == 1:
+        size = np.abs(omega)
+        rate = np.sqrt(np.maximum(length - size, 0.0) * (length + size))
+        return _Motion(length, rate, size, nowhere, np.zeros(n, bool))
+    size = np.sqrt(np.einsum("ijk,ijk->i", omega, omega) / 2.0)
+    omega = np.ascontiguousarray(omega)
+    fixed, rate = np.empty((n, d)), np.empty(n)
+    locked_states(h, omega, fixed, rate)
+    is_locked = rate > 0
+    rest = ~is_locked
+    if rest.any():
+        found = np.empty(int(rest.sum()))
+        _matrix_rates(h[rest], omega[rest], found)
+        is_moving = found > 1e-4 * (length + size)[rest]
+        rate[rest] = np.where(is_moving, found, 0.0)
+    return _Motion(length, rate, size, fixed, is_locked)
 
 
 def _checked(
@@ -146,36 +242,6 @@ def _checked_detuning(omega: FloatArray, n: int, d: int) -> FloatArray:
     return omega
 
 
-def _settled(
-    h: FloatArray, diffusion: FloatArray, stream: Stream, index: IntArray
-) -> FloatArray:
-    words = stream_words(stream)
-    h, out = np.ascontiguousarray(h), np.empty(h.shape)
-
-    def draw(first: int, last: int) -> int:
-        rows = slice(first, last)
-        axis, length = h[rows], np.empty(last - first)
-        failed = lengths(axis, length)
-        if failed >= 0:
-            return failed
-        kappa = length / diffusion[rows]
-        free = length == 0.0
-        if free.any():
-            axis = axis.copy()
-            axis[free, 0] = length[free] = 1.0
-        return turn_rows(words, index[rows], axis, length, kappa, out[rows])
-
-    _refuse(over_rows(draw, len(h), draw_seconds(*h.shape)), h)
-    return out
-
-
-def _refuse(failed: int, h: FloatArray) -> None:
-    if failed >= 0:
-        bad = h[failed][~np.isfinite(h[failed])]
-        found = f"{bad[0]}" if bad.size else f"{h[failed]}, whose length is not"
-        raise SpecError(f"h must be finite, got {found}")
-
-
 def _stepped(
     h: FloatArray,
     z0: FloatArray,
@@ -184,18 +250,11 @@ def _stepped(
     stream: Stream,
     index: IntArray,
     omega: FloatArray | None,
+    motion: _Motion,
 ) -> FloatArray:
     d = h.shape[1]
-    if d > MAX_DIMENSION:
-        raise SpecError(
-            f"noise is stepped only for d <= {MAX_DIMENSION}, got d = {d}: "
-            "give t = inf without detuning, which is drawn exactly"
-        )
-    h, length = np.ascontiguousarray(h), np.empty(len(h))
-    _refuse(lengths(h, length), h)
-    contraction, detuning = _rates(h, length, omega)
     with np.errstate(divide="ignore"):
-        window = _WINDOW / (contraction + (d - 1) * diffusion)
+        window = _WINDOW / (motion.contraction + (d - 1) * diffusion)
     if omega is not None and not np.isfinite(np.minimum(window, t)).all():
         i = int(np.argmax(np.isinf(window) & np.isinf(t)))
         raise SpecError(
@@ -208,7 +267,7 @@ def _stepped(
     else:
         head = np.where(np.isinf(t), 2.0 * window, t - run)
         z = settle_detuned(h, omega, z0, head)
-    speed = length + detuning + (d - 1) * diffusion
+    speed = motion.speed(diffusion)
     n_steps = np.ceil(run * speed / _STEP).astype(np.int64)
     dt = run / np.maximum(n_steps, 1)
     excess = diffusion * dt if d > 2 else 0.0
@@ -219,23 +278,8 @@ def _stepped(
         circle_paths(words, index, h, scalar, dt, n_steps, deviation, z)
     else:
         matrix = np.empty((0, d, d)) if omega is None else np.ascontiguousarray(omega)
-        sphere_paths(words, index, h, matrix, dt, n_steps, deviation, z)
+        sphere_paths(words, index, h, matrix, dt, 0, n_steps, deviation, z)
     return z
-
-
-def _rates(
-    h: FloatArray, length: FloatArray, omega: FloatArray | None
-) -> tuple[FloatArray, FloatArray]:
-    """Return the contraction rate and the size of the detuning (rad/s)."""
-    if omega is None:
-        return length, np.zeros_like(length)
-    if omega.ndim == 1:
-        size = np.abs(omega)
-        return np.sqrt(np.maximum(length - size, 0.0) * (length + size)), size
-    size = np.sqrt(np.einsum("ijk,ijk->i", omega, omega) / 2.0)
-    rate = np.empty_like(length)
-    _matrix_rates(np.ascontiguousarray(h), np.ascontiguousarray(omega), rate)
-    return np.where(rate > 1e-4 * (length + size), rate, 0.0), size
 
 
 @kernel

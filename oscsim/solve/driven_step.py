@@ -91,11 +91,15 @@ def sphere_paths(
     h: FloatArray,
     omega: FloatArray,
     dt: FloatArray,
+    first: int,
     n_steps: IntArray,
     deviation: FloatArray,
     z: FloatArray,
 ) -> None:
-    """Advance every oscillator on the sphere in place; empty ``omega`` is none."""
+    """Advance every oscillator on the sphere in place; empty ``omega`` is none.
+
+    Steps are numbered from ``first``.
+    """
     n, d = h.shape
     is_detuned = omega.shape[0] > 0
     size = d + 1 if is_detuned else 1
@@ -114,7 +118,16 @@ def sphere_paths(
         e = math.exp(-0.5 * length * dt[i])
         _drift(z[i], scratch, target, e, half)
         _sphere_path(
-            words, index[i], z[i], target, e, half, full, n_steps[i], deviation[i]
+            words,
+            index[i],
+            first,
+            z[i],
+            target,
+            e,
+            half,
+            full,
+            n_steps[i],
+            deviation[i],
         )
 
 
@@ -122,6 +135,7 @@ def sphere_paths(
 def _sphere_path(
     words: IntArray,
     index: int,
+    first: int,
     z: FloatArray,
     target: FloatArray,
     e: float,
@@ -138,7 +152,7 @@ def _sphere_path(
     counters = np.zeros((2, LANES), np.uint64)
     x = np.empty(2 * pairs)
     for start in range(0, n_steps, group):
-        _sphere_noise(words, index, start, pairs, counters, lanes)
+        _sphere_noise(words, index, first + start, pairs, counters, lanes)
         for step in range(min(group, n_steps - start)):
             for pair in range(pairs):
                 x[2 * pair] = lanes[2, step * pairs + pair]

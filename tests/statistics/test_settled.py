@@ -13,7 +13,7 @@ from oscsim.physics.driven import (
     settle_detuned,
 )
 from oscsim.physics.geometry import angle_between, antipodal_probability
-from oscsim.solve import driven_noise
+from oscsim.solve import driven_noise, settled_noise
 from oscsim.solve.driven_noise import sample_driven
 from oscsim.solve.noise import Stream, points_on_sphere
 from tests.helpers import (
@@ -51,8 +51,9 @@ def test_exact_draw_has_the_mean_alignment(d):
 
 @pytest.mark.parametrize(("d", "n"), [(2, 20_000), (3, 8000), (8, 6000), (32, 3000)])
 def test_stepped_path_has_the_mean_alignment(d, n):
-    """Long but finite time: the same law as the exact draw, D off by 2 fails."""
-    z = sample_driven(drives(n, d), starts(n, d), 1e5, 0.125, STREAM, np.arange(n))
+    """Just before the exact draw takes over: the same law, D off by 2 fails."""
+    t = 19.9 / (1 + (d - 1) * 0.125)
+    z = sample_driven(drives(n, d), starts(n, d), t, 0.125, STREAM, np.arange(n))
     assert_mean(z[:, 1], alignment(d, 8), alignment(d, 4), alignment(d, 16))
 
 
@@ -66,6 +67,46 @@ def test_propagator_path_has_the_mean_alignment(d, n):
     assert_mean(z[:, 1], alignment(d, 8), alignment(d, 4), alignment(d, 16))
 
 
+@pytest.mark.parametrize(("d", "noise"), [(3, 0.3), (8, 0.05)])
+def test_detuned_settled_law_is_that_of_the_path(d, noise):
+    """Drawn about the fixed point and relaxed, against a path from anywhere.
+
+    First and second moments; the path takes steps of .05 for 20 relaxation
+    times. A diffusion off by a fifth fails.
+    """
+    n = 30_000
+    omega = np.broadcast_to(antisymmetric(d, 1, d)[0], (n, d, d))
+    omega = 0.5 * omega / np.sqrt((omega[0] ** 2).sum() / 2)
+    h, t = drives(n, d), 19.9 / (1 + (d - 1) * noise)
+    path = sample_driven(h, starts(n, d), t, noise, STREAM, np.arange(n), omega)
+    other = (STREAM._replace(repeat=1), np.arange(n), omega)
+
+    def worst(noise):
+        z = sample_driven(h, starts(n, d), np.inf, noise, *other)
+        gaps = [z[:, k] - path[:, k] for k in range(d)]
+        gaps += [z[:, 1] * z[:, k] - path[:, 1] * path[:, k] for k in range(d)]
+        return max(z_score(gap, 0.0) for gap in gaps)
+
+    assert worst(noise) < 4.5
+    assert worst(1.2 * noise) > 8
+
+
+@pytest.mark.parametrize("d", [3, 8])
+def test_variance_of_the_settled_steps(d, monkeypatch):
+    """Coarse steps lambda dt = 1: the factor of the kick keeps D / lambda.
+
+    Without it the variance would be 1 / sinh(1) = .851 of it.
+    """
+    monkeypatch.setattr(settled_noise, "_STEP", 1.0)
+    n, noise = 30_000 // (d - 1), 1e-4
+    omega = np.zeros((n, d, d))
+    omega[:, 0, 2], omega[:, 2, 0] = 0.7, -0.7
+    args = (drives(n, d), starts(n, d), np.inf, noise, STREAM, np.arange(n))
+    z = sample_driven(*args, omega=omega)
+    across = np.delete(z, 1, axis=1).ravel()
+    assert_variance(across, noise, noise / np.sinh(1.0))
+
+
 @pytest.mark.parametrize("d", [2, 4])
 def test_bias_of_the_step_is_second_order(d, monkeypatch):
     """A coarse step h dt = 1 with kappa = 1e4 has a known variance, D dt / sinh(h dt).
@@ -75,7 +116,7 @@ def test_bias_of_the_step_is_second_order(d, monkeypatch):
     """
     monkeypatch.setattr(driven_noise, "_STEP", 1.0)
     n, noise = 30_000 // (d - 1), 1e-4
-    z = sample_driven(drives(n, d), starts(n, d), 1e3, noise, STREAM, np.arange(n))
+    z = sample_driven(drives(n, d), starts(n, d), 19.0, noise, STREAM, np.arange(n))
     variance = noise / np.sinh(1.0)
     assert_variance(np.delete(z, 1, axis=1).ravel(), variance, noise)
 
@@ -213,6 +254,7 @@ def test_convergence_from_random_starts(d, tau):
 
 
 ONE = np.array([[1.0, 0.0]])
+WIDE, STILL = np.ones((1, 129)), np.zeros((1, 129, 129))
 
 
 @pytest.mark.parametrize(
@@ -223,7 +265,8 @@ ONE = np.array([[1.0, 0.0]])
         ({"h": [[np.nan, 0.0]]}, "h must be finite, got nan"),
         ({"h": [[np.nan, 0.0]], "t": np.inf}, "h must be finite, got nan"),
         ({"h": [[1.5e308] * 2], "t": np.inf}, "got .* whose length is not"),
-        ({"h": np.ones((1, 129)), "z0": np.ones((1, 129))}, "d <= 128, got d = 129"),
+        ({"h": WIDE, "z0": WIDE, "t": 0.1}, "d <= 128, got d = 129"),
+        ({"h": WIDE, "z0": WIDE, "omega": STILL, "t": np.inf}, "d <= 128, got d = 129"),
         ({"t": -1.0}, "t must be >= 0, got -1.0"),
         ({"t": [1.0, 2.0]}, r"t must be a number or have shape \(1,\)"),
         ({"diffusion": np.nan}, "diffusion must be >= 0, got nan"),
