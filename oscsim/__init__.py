@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from oscsim.bridge.compare import Comparison, compare
     from oscsim.bridge.cost import Cost, price
     from oscsim.bridge.datasets import TokenSet, read_sva
+    from oscsim.bridge.digit_data import DigitSet, read_digits
     from oscsim.bridge.generate import generate
     from oscsim.bridge.infer import Run, infer
     from oscsim.bridge.language import LanguageRun
@@ -54,6 +55,8 @@ _HOME = {
     "Checkpoint": "bridge.checkpoint",
     "read_bytes": "bridge.text_data",
     "generate": "bridge.generate",
+    "DigitSet": "bridge.digit_data",
+    "read_digits": "bridge.digit_data",
     "ByteText": "bridge.text_data",
     "LanguageRun": "bridge.language",
     "LanguageComparison": "bridge.language_compare",
@@ -101,6 +104,7 @@ __all__ = [
     "Comparison",
     "Cost",
     "Device",
+    "DigitSet",
     "Ladder",
     "LanguageComparison",
     "LanguageRun",
@@ -131,6 +135,7 @@ __all__ = [
     "price",
     "random_regular",
     "read_bytes",
+    "read_digits",
     "read_sva",
     "ring",
     "robustness",

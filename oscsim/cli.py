@@ -80,7 +80,15 @@ WindowCount = Annotated[
     int | None,
     typer.Option(
         "--windows",
-        help="Language models: windows of the trained context; 64 if absent.",
+        help="Language models: number of windows; 64 if absent.",
+        **WHOLE,
+    ),
+]
+Context = Annotated[
+    int | None,
+    typer.Option(
+        "--context",
+        help="Language models: bytes of a window; as in training if absent.",
         **WHOLE,
     ),
 ]
@@ -95,6 +103,14 @@ UpdateName = Annotated[
     typer.Option(
         "--update",
         help="Kuramoto attention: map, the trained step, or flow, what a dwell does.",
+    ),
+]
+RangingName = Annotated[
+    str,
+    typer.Option(
+        "--ranging",
+        help="Kuramoto attention: full scale is a weight of 1 (fixed), or the largest "
+        "of each row (row).",
     ),
 ]
 Seed = Annotated[
@@ -194,8 +210,10 @@ def infer(
         ),
     ] = None,
     windows: WindowCount = None,
+    context: Context = None,
     readout: ReadOutName = "direct",
     update: UpdateName = "map",
+    ranging: RangingName = "fixed",
     changes: Changes = None,
     config: ConfigText = None,
     seed: Seed = 0,
@@ -212,12 +230,20 @@ def infer(
     from oscsim.bridge.setting import Setting
     from oscsim.substrate.perturb import Perturbation
 
-    model, inputs = _model_and_data(checkpoint, data, config, windows)
+    model, inputs = _model_and_data(checkpoint, data, config, windows, context)
     perturbation = None if perturb is None else Perturbation.parse(perturb)
     if perturbation is not None and device is None:
         device, rung = "ideal", "ideal" if rung == "device" else rung
     hardware = _device(device, changes, rung, model)
-    setting = Setting(hardware, rung, seed, perturbation, readout, update)  # type: ignore[arg-type]
+    setting = Setting(
+        hardware,
+        rung,  # type: ignore[arg-type]
+        seed,
+        perturbation,
+        readout,  # type: ignore[arg-type]
+        update,  # type: ignore[arg-type]
+        ranging,  # type: ignore[arg-type]
+    )
     setting.require(model)
     require_prices(setting, model.d_osc)
     checked_draws(setting.rung, chips, repeats)
@@ -231,8 +257,13 @@ def infer(
     }
     if windows is not None or readout != "direct":
         extra |= {"windows": windows, "readout": readout}
-    if update != "map":
-        extra |= {"update": update}
+    for option, value, default in (
+        ("update", update, "map"),
+        ("ranging", ranging, "fixed"),
+        ("context", context, None),
+    ):
+        if value != default:
+            extra[option] = value
     name = out or _folder_name(f"{model.name}-{hardware.name}-{rung}-s{seed}", extra)
     folder = Path(name)
     with _writable(folder):
@@ -244,6 +275,7 @@ def infer(
                 rung=rung,  # type: ignore[arg-type]
                 readout=readout,  # type: ignore[arg-type]
                 update=update,  # type: ignore[arg-type]
+                ranging=ranging,  # type: ignore[arg-type]
                 chips=chips,
                 repeats=repeats,
                 seed=seed,
@@ -264,6 +296,9 @@ def ladder(
         int, typer.Option("--repeats", help="Dynamic draws on each chip.", **WHOLE)
     ] = 2,
     windows: WindowCount = None,
+    context: Context = None,
+    update: UpdateName = "map",
+    ranging: RangingName = "fixed",
     changes: Changes = None,
     config: ConfigText = None,
     seed: Seed = 0,
@@ -274,7 +309,7 @@ def ladder(
     from oscsim.report.terminal import print_ladder
     from oscsim.study.ladder import ladder as climb
 
-    model, inputs = _model_and_data(checkpoint, data, config, windows)
+    model, inputs = _model_and_data(checkpoint, data, config, windows, context)
     hardware = _device(device, changes, "device", model)
     with _progress("rungs", as_json) as tick:
         result = climb(
@@ -284,6 +319,8 @@ def ladder(
             chips=chips,
             repeats=repeats,
             seed=seed,
+            update=update,  # type: ignore[arg-type]
+            ranging=ranging,  # type: ignore[arg-type]
             n_threads=threads,
             progress=tick,
         )
@@ -503,13 +540,17 @@ def devices(
 
 
 def _model_and_data(
-    path: str, data: str | None, config: list[str] | None, windows: int | None
+    path: str,
+    data: str | None,
+    config: list[str] | None,
+    windows: int | None,
+    context: int | None,
 ) -> "tuple[Checkpoint, Data]":
     from oscsim.bridge.checkpoint import load_checkpoint
     from oscsim.bridge.infer import as_data
 
     model = load_checkpoint(path, _assignments(config, "--config") or None)
-    return model, as_data(data, model, windows)
+    return model, as_data(data, model, windows, context)
 
 
 def _device(

@@ -95,7 +95,16 @@ def test_generate_shows_both_texts(models, capsys):
         (["infer", "transformer"], "only the rung digital can run it"),
         (["infer", "oscillator", "--windows", "0"], "windows must be a whole number"),
         (["infer", "oscillator", "--windows", "99999"], "holds 21845 windows of 12"),
-        (["infer", "oscillator", "--data", "enwik8"], "is not enwik8: it has 9 bytes"),
+        (["infer", "oscillator", "--data", "enwik8"], ": enwik8 is not enwik8: it has"),
+        (["infer", "oscillator", "--context", "0"], "context must be a whole number"),
+        (["infer", "oscillator", "--context", "13"], "longer than the 12 anchors"),
+        (["infer", "softmax", "--context", "13"], "longer than the 12 positions"),
+        (["infer", "kuramoto", "--ranging", "col"], "unknown ranging 'col': one of"),
+        (
+            ["infer", "oscillator", "--ranging", "row"],
+            "ranging by row is what Kuramoto",
+        ),
+        (["ladder", "oscillator", "--update", "flow"], "an update as flow is what"),
         (["infer", "oscillator", "--readout", "fast"], "unknown read-out 'fast'"),
         (["infer", "oscillator", "--config", "max_len=7"], "must be at most max_len"),
         (["infer", "oscillator", "--config", "task=ids"], "--config task=bytes"),
@@ -133,10 +142,12 @@ def test_windows_are_not_for_sentences(capsys):
 
     asked = ["infer", str(DATA / "checkpoints" / "sva-osc-d2-s0"), "--windows", "3"]
     assert run(asked) == 2
-    assert "windows are for language models" in capsys.readouterr().err
+    assert "windows of 3 is for language models" in capsys.readouterr().err
 
 
 def test_the_context_is_the_trained_one(models, capsys):
     asked = ["infer", str(models / "oscillator"), "--rung", "digital", "--json"]
     assert run([*asked, "--windows", "1"]) == 0
     assert json.loads(capsys.readouterr().out)["n_items"] == CONTEXT
+    assert run([*asked, "--windows", "3", "--context", "5"]) == 0
+    assert json.loads(capsys.readouterr().out)["n_items"] == 15

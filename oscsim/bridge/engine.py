@@ -101,7 +101,9 @@ def chip_passes(
     """
     device = setting.acting_device
     if isinstance(config, KuramotoConfig) and setting.rung != "digital":
-        phases = phase_chip(device, config, seed=setting.seed, chip=number)
+        phases = phase_chip(
+            device, config, seed=setting.seed, chip=number, ranging=setting.ranging
+        )
         return partial(phase_pass_on, phases, update=setting.update)
     chip = program(device, layers, seed=setting.seed, chip=number)
     return lambda repeat, tally: Pass(

@@ -21,6 +21,7 @@ from oscsim.models.families import is_language_model
 from oscsim.models.fixed_query import ReadOut
 from oscsim.substrate.device import Device, Rung, as_device
 from oscsim.substrate.perturb import Perturbation
+from oscsim.substrate.phase_chip import Ranging
 from oscsim.substrate.phase_update import How
 from oscsim.substrate.tally import SettleTally
 from oscsim.typing import FloatArray, IntArray
@@ -127,7 +128,9 @@ def infer(
     perturbation: Perturbation | None = None,
     readout: ReadOut = "direct",
     update: How = "map",
+    ranging: Ranging = "fixed",
     windows: int | None = None,
+    context: int | None = None,
     n_threads: int | None = None,
     progress: Progress | None = None,
 ) -> AnyRun:
@@ -158,9 +161,14 @@ def infer(
     update : {"map", "flow"}
         Kuramoto attention: the trained step in the chip's field, or what an
         oscillator does in it.
+    ranging : {"fixed", "row"}
+        Kuramoto attention: whether a softmax weight of 1 or the largest of its
+        row is loaded as full scale.
     windows : int, optional
-        Language models: how many windows of the trained context; 64 by
-        default, or as many as the data hold.
+        Language models: how many windows; 64 by default, or as many as the data
+        hold.
+    context : int, optional
+        Language models: bytes of a window; as in training by default.
     n_threads : int, optional
         Threads; the result does not depend on it.
     progress : callable, optional
@@ -184,9 +192,9 @@ def infer(
     KeyboardInterrupt
         If interrupted before the first chip was done.
     """
-    data = as_data(data, checkpoint, windows)
+    data = as_data(data, checkpoint, windows, context)
     hardware = as_device(device, checkpoint.d_osc)
-    setting = Setting(hardware, rung, seed, perturbation, readout, update)
+    setting = Setting(hardware, rung, seed, perturbation, readout, update, ranging)
     setting.require(checkpoint)
     chips, repeats = checked_draws(rung, chips, repeats)
     if isinstance(data, ByteText):
@@ -228,6 +236,7 @@ def as_data(
     data: Data | str | Path | None,
     checkpoint: Checkpoint,
     windows: int | None = None,
+    context: int | None = None,
 ) -> Data:
     """Return the data meant: as given, from a file, or the bundled set.
 
@@ -244,9 +253,12 @@ def as_data(
                 f"{checkpoint.name} is a language model: data must be a ByteText or a "
                 f"path, got a {type(data).__name__}"
             )
-        return as_text(data, checkpoint, windows)
-    if windows is not None:
-        raise SpecError(f"windows are for language models, {checkpoint.name} is none")
+        return as_text(data, checkpoint, windows, context)
+    for what, value in (("windows", windows), ("a context", context)):
+        if value is not None:
+            raise SpecError(
+                f"{what} of {value} is for language models, {checkpoint.name} is none"
+            )
     config = checkpoint.fixed_query
     wanted = TokenSet if config.n_features is None else DigitSet
     if isinstance(data, wanted):

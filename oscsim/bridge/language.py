@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 from scipy.special import logsumexp
 
+from oscsim.arrays import whole_number
 from oscsim.bridge.byte_text import Windows
 from oscsim.bridge.calibrate import calibrate
 from oscsim.bridge.checkpoint import Checkpoint
@@ -222,18 +223,28 @@ def as_text(
     data: ByteText | str | Path | None,
     checkpoint: Checkpoint,
     n_windows: int | None = None,
+    context: int | None = None,
 ) -> ByteText:
     """Return the windows meant: as given, from a file, or the bundled ones.
 
     Raises
     ------
     DataError
-        As `oscsim.bridge.text_data.read_bytes`.
+        As `oscsim.bridge.text_data.read_bytes`, or if the windows given are not
+        those asked for, or longer than the model can read.
+    SpecError
+        If ``context`` is not a whole number from 1.
     """
+    if context is not None:
+        context = whole_number("context", context, 1)
     if isinstance(data, ByteText):
         if n_windows not in (None, len(data)):
             raise DataError(
                 f"the data hold {len(data)} windows, {n_windows} were asked for"
+            )
+        if context not in (None, data.context):
+            raise DataError(
+                f"the windows given have {data.context} bytes, {context} were asked for"
             )
         return data
     if not isinstance(data, str | Path | None):
@@ -243,7 +254,9 @@ def as_text(
         )
     require_byte_model(checkpoint)
     path = bundled_text() if data is None else data
-    return read_bytes(path, context_of(checkpoint), n_windows)
+    length = context_of(checkpoint) if context is None else context
+    require_context(checkpoint, length)
+    return read_bytes(path, length, n_windows)
 
 
 def require_byte_model(checkpoint: Checkpoint) -> None:
@@ -282,11 +295,22 @@ def require_bytes(checkpoint: Checkpoint, data: ByteText) -> None:
         windows do.
     """
     require_byte_model(checkpoint)
+    require_context(checkpoint, data.context)
+
+
+def require_context(checkpoint: Checkpoint, context: int) -> None:
+    """Check that windows are no longer than a model's anchors or positions.
+
+    Raises
+    ------
+    DataError
+        Saying how many there are.
+    """
     config = checkpoint.config
-    if isinstance(config, FixedQueryConfig) and data.context > config.max_len:
+    if isinstance(config, FixedQueryConfig) and context > config.max_len:
         what = "positions" if config.d_osc is None else "anchors"
         raise DataError(
-            f"a context of {data.context} bytes is longer than the {config.max_len} "
+            f"a context of {context} bytes is longer than the {config.max_len} "
             f"{what} of {checkpoint.name}"
         )
 

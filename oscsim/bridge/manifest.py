@@ -20,6 +20,7 @@ from oscsim.files import write_whole
 from oscsim.models.fixed_query import ReadOut
 from oscsim.substrate.device import Device, Rung
 from oscsim.substrate.perturb import Perturbation
+from oscsim.substrate.phase_chip import Ranging
 from oscsim.substrate.phase_update import How
 
 NONE = "none"
@@ -46,8 +47,10 @@ class Manifest(BaseModel):
         How the value sum was done.
     update : {"map", "flow"}
         How Kuramoto attention was updated.
-    windows : int or None
-        Windows of a language model's run.
+    ranging : {"fixed", "row"}
+        What Kuramoto attention loaded as full scale.
+    windows, context : int or None
+        Windows of a language model's run, and bytes of each.
     chips_done : int
         Chips that the digest covers; fewer than ``chips`` if interrupted.
     logits_sha256 : str
@@ -73,7 +76,9 @@ class Manifest(BaseModel):
     perturb: str | None = None
     readout: ReadOut = "direct"
     update: How = "map"
+    ranging: Ranging = "fixed"
     windows: int | None = None
+    context: int | None = None
     logits_sha256: Sha256
     versions: dict[str, str]
     device: dict[str, Any]
@@ -100,7 +105,9 @@ class Manifest(BaseModel):
             perturb=None if perturbation is None else str(perturbation),
             readout=setting.readout,
             update=setting.update,
+            ranging=setting.ranging,
             windows=len(run.data) if isinstance(run, LanguageRun) else None,
+            context=run.data.context if isinstance(run, LanguageRun) else None,
             logits_sha256=digest(run),
             versions=_versions(),
             device=setting.device.model_dump(mode="python", exclude_none=True),
@@ -175,7 +182,7 @@ def rerun(
     }
     model = load_checkpoint(checkpoint or manifest.checkpoint, given or None)
     _require_same("checkpoint", manifest.checkpoint_sha256, model.sha256)
-    found = as_data(data or manifest.data, model, manifest.windows)
+    found = as_data(data or manifest.data, model, manifest.windows, manifest.context)
     _require_same("data", manifest.data_sha256, found.sha256)
     perturb = manifest.perturb
     return infer(
@@ -189,6 +196,7 @@ def rerun(
         perturbation=None if perturb is None else Perturbation.parse(perturb),
         readout=manifest.readout,
         update=manifest.update,
+        ranging=manifest.ranging,
         n_threads=n_threads,
         progress=progress,
     )

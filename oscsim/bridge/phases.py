@@ -11,7 +11,12 @@ from oscsim.errors import SpecError
 from oscsim.models.kuramoto_attention import PhasePass, forward
 from oscsim.models.kuramoto_config import KuramotoConfig
 from oscsim.substrate.device import Device
-from oscsim.substrate.phase_chip import PhaseChip, PhaseModel, program_phases
+from oscsim.substrate.phase_chip import (
+    PhaseChip,
+    PhaseModel,
+    Ranging,
+    program_phases,
+)
 from oscsim.substrate.phase_update import How, read_on, update_on
 from oscsim.substrate.tally import SettleTally
 from oscsim.typing import FloatArray, IntArray
@@ -34,7 +39,7 @@ def loses_turns(config: KuramotoConfig, device: Device) -> bool:
     return config.phase_convention == "unwrapped" and not device.winding_counter
 
 
-def phase_model(config: KuramotoConfig, *, ranging: str = "fixed") -> PhaseModel:
+def phase_model(config: KuramotoConfig, *, ranging: Ranging = "fixed") -> PhaseModel:
     """Return what a model needs of a chip.
 
     Parameters
@@ -71,7 +76,7 @@ def phase_chip(
     *,
     seed: int,
     chip: int,
-    ranging: str = "fixed",
+    ranging: Ranging = "fixed",
 ) -> PhaseChip:
     """Draw one chip of a device for a Kuramoto attention model.
 

@@ -12,7 +12,7 @@ from oscsim.models.fixed_query import ReadOut
 from oscsim.models.kuramoto_config import KuramotoConfig
 from oscsim.substrate.device import RUNGS, Device, Rung
 from oscsim.substrate.perturb import Perturbation
-from oscsim.substrate.phase_chip import require_phases
+from oscsim.substrate.phase_chip import Ranging, require_phases
 from oscsim.substrate.phase_update import How
 
 SEED_END = 1 << 32
@@ -38,6 +38,9 @@ class Setting:
     update : {"map", "flow"}
         Kuramoto attention: the trained step in the chip's field, or what an
         oscillator does in it.
+    ranging : {"fixed", "row"}
+        Kuramoto attention: whether a softmax weight of 1 or the largest of its
+        row is loaded as full scale.
     """
 
     device: Device
@@ -46,6 +49,7 @@ class Setting:
     perturbation: Perturbation | None = None
     readout: ReadOut = "direct"
     update: How = "map"
+    ranging: Ranging = "fixed"
 
     def __post_init__(self) -> None:
         if self.rung not in RUNGS:
@@ -58,6 +62,11 @@ class Setting:
         if self.update not in get_args(How):
             raise SpecError(
                 f"unknown update {self.update!r}: one of {', '.join(get_args(How))}"
+            )
+        if self.ranging not in get_args(Ranging):
+            raise SpecError(
+                f"unknown ranging {self.ranging!r}: one of "
+                f"{', '.join(get_args(Ranging))}"
             )
         is_whole = isinstance(self.seed, Integral)
         if not is_whole or isinstance(self.seed, bool) or not 0 <= self.seed < SEED_END:
@@ -89,7 +98,9 @@ class Setting:
         if self.readout == "prefix":
             _require_factors(checkpoint)
         if self.update != "map":
-            _require_phases(checkpoint, self.rung)
+            _require_phases("an update as flow", checkpoint, self.rung)
+        if self.ranging != "fixed":
+            _require_phases("ranging by row", checkpoint, self.rung)
         if self.rung == "digital":
             return
         if isinstance(config, KuramotoConfig):
@@ -119,7 +130,9 @@ class Setting:
                 "Kuramoto attention: change the device instead"
             )
         changed = self.device.changes
-        require_phases(self.acting_device, phase_model(config), changed)
+        require_phases(
+            self.acting_device, phase_model(config, ranging=self.ranging), changed
+        )
 
     def require_readout(self, illegal: int) -> None:
         """Check that prefix sums, if asked for, equal the direct read-out.
@@ -136,10 +149,10 @@ class Setting:
             )
 
 
-def _require_phases(checkpoint: Checkpoint, rung: Rung) -> None:
+def _require_phases(what: str, checkpoint: Checkpoint, rung: Rung) -> None:
     if not isinstance(checkpoint.config, KuramotoConfig) or rung == "digital":
         raise SpecError(
-            "an update as flow is what Kuramoto attention does on a chip, got "
+            f"{what} is what Kuramoto attention does on a chip, got "
             f"{checkpoint.name} at rung {rung}"
         )
 

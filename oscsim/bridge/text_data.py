@@ -128,6 +128,8 @@ def read_bytes(
             file.seek(first)
             n = DEFAULT_WINDOWS if n_windows is None else n_windows
             text = np.frombuffer(file.read(min(n * context + 1, n_bytes)), np.uint8)
+    except DataError:
+        raise
     except FileNotFoundError:
         raise DataError(f"there is no data file {source}") from None
     except (OSError, ValueError) as error:

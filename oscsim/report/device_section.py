@@ -161,7 +161,9 @@ def repeat(manifest: Manifest) -> str:
     rows = [
         ("rung", manifest.rung),
         *([("read-out", "in prefix sums")] if manifest.readout == "prefix" else ()),
-        *([("windows", str(manifest.windows))] if manifest.windows else ()),
+        *([("update", "flow")] if manifest.update == "flow" else ()),
+        *([("full scale", "by row")] if manifest.ranging == "row" else ()),
+        *([("windows", _windows(manifest))] if manifest.windows else ()),
         *(draws if manifest.rung != "digital" else ()),
         ("checkpoint", manifest.checkpoint),
         ("checkpoint, sha256", manifest.checkpoint_sha256),
@@ -172,6 +174,11 @@ def repeat(manifest: Manifest) -> str:
     rows += [(f"given: {key}", str(value)) for key, value in manifest.config.items()]
     versions = items(f"{name} {found}" for name, found in manifest.versions.items())
     return command + table(("", "value"), rows) + "<h3>Versions</h3>" + versions
+
+
+def _windows(manifest: Manifest) -> str:
+    length = "" if manifest.context is None else f" of {manifest.context} bytes"
+    return f"{manifest.windows}{length}"
 
 
 def _digested(manifest: Manifest) -> str:

@@ -11,8 +11,11 @@ from oscsim.bridge.compare import AnyComparison, compare
 from oscsim.bridge.engine import Progress
 from oscsim.bridge.infer import AnyRun, Data, as_data, infer
 from oscsim.bridge.language import LanguageRun
+from oscsim.bridge.setting import Setting
 from oscsim.models.fixed_query import ReadOut
 from oscsim.substrate.device import RUNGS, Device, Rung, as_device
+from oscsim.substrate.phase_chip import Ranging
+from oscsim.substrate.phase_update import How
 from oscsim.typing import IntArray
 
 
@@ -101,7 +104,10 @@ def ladder(
     repeats: int = 2,
     seed: int = 0,
     windows: int | None = None,
+    context: int | None = None,
     readout: ReadOut = "direct",
+    update: How = "map",
+    ranging: Ranging = "fixed",
     n_threads: int | None = None,
     progress: Progress | None = None,
 ) -> Ladder:
@@ -118,8 +124,10 @@ def ladder(
         Inputs; the bundled evaluation set by default.
     device : Device, name or path, optional
         The hardware; the default preset for the checkpoint's d_osc.
-    chips, repeats, seed, windows, readout
+    chips, repeats, seed, windows, context, readout
         As in `oscsim.bridge.infer.infer`.
+    update, ranging
+        The same, on the rungs above ``digital``.
     n_threads : int, optional
         Threads; the result does not depend on it.
     progress : callable, optional
@@ -138,7 +146,10 @@ def ladder(
         If interrupted before the first rung was done.
     """
     hardware = as_device(device, checkpoint.d_osc)
-    inputs = as_data(data, checkpoint, windows)
+    inputs = as_data(data, checkpoint, windows, context)
+    if (update, ranging) != ("map", "fixed"):
+        setting = Setting(hardware, seed=seed, update=update, ranging=ranging)
+        setting.require(checkpoint)
     tick = progress or (lambda _done, _asked: None)
     steps: list[Step] = []
     below: AnyRun | None = None
@@ -154,6 +165,8 @@ def ladder(
                 repeats=repeats,
                 seed=seed,
                 readout=readout,
+                update="map" if rung == "digital" else update,
+                ranging="fixed" if rung == "digital" else ranging,
                 n_threads=n_threads,
             )
             if run.interrupted:

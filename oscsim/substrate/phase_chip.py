@@ -10,6 +10,7 @@ window uses the same slots.
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -18,6 +19,9 @@ from oscsim.solve.noise import uniforms
 from oscsim.substrate.device import Device
 from oscsim.substrate.mismatch import Stage, StaticDraws
 from oscsim.typing import ComplexArray, FloatArray
+
+Ranging: TypeAlias = Literal["fixed", "row"]
+"""Which softmax weight is loaded as full scale: 1, or the largest of its row."""
 
 CANNOT_ACT = {
     "start": "an oscillator starts at its own token's phase",
@@ -48,7 +52,7 @@ class PhaseModel:
     n_osc: int
     self_term: str = "frozen"
     unwrapped: bool = False
-    ranging: str = "fixed"
+    ranging: Ranging = "fixed"
 
 
 @dataclass(frozen=True)

@@ -223,6 +223,8 @@ def test_data_that_are_no_text(text, tmp_path):
         on_chips(some(3))
     with pytest.raises(DataError, match="must be a ByteText or a path, got 3"):
         on_chips(3)
+    with pytest.raises(DataError, match=r"windows given have .* bytes, 3 were asked"):
+        on_chips(text, context=3)
     with pytest.raises(DataError, match="the data hold 20 windows, 3 were asked for"):
         on_chips(text, windows=3)
     found = on_chips(prose(tmp_path / "text"), rung="digital", windows=2)

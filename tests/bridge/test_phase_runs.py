@@ -61,9 +61,12 @@ def test_threads_and_a_second_run_give_the_same_bits(text, update, tmp_path):
 def test_a_record_repeats_the_flow_bit_for_bit(tmp_path):
     model = osc.load_checkpoint(written(tmp_path / "model", "kuramoto"))
     data = prose(tmp_path / "prose.txt")
-    first = infer(model, data, chips=2, repeats=1, update="flow", windows=3)
+    asked = {"chips": 2, "repeats": 1, "update": "flow", "windows": 3, "context": 7}
+    first = infer(model, data, ranging="row", **asked)
+    assert np.any(first.bits != infer(model, data, **asked).bits)
     manifest = Manifest.of(first)
-    assert manifest.update == "flow"
+    assert (manifest.update, manifest.ranging) == ("flow", "row")
+    assert (manifest.windows, manifest.context) == (3, 7)
     manifest.save(tmp_path / "run.toml")
     again = rerun(Manifest.load(tmp_path / "run.toml"))
     np.testing.assert_array_equal(first.bits, again.bits)
