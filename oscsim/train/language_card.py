@@ -65,6 +65,7 @@ def describe(config: LanguageConfig) -> str:
     """Return a model's family and what distinguishes it, in one line."""
     if isinstance(config, KuramotoConfig):
         parts = [f"k {config.n_osc}", f"{config.n_layers} layers", config.bound]
+        parts += [f"{config.n_heads} head" + "s" * (config.n_heads > 1)]
         parts += [] if config.value == "raw" else ["learned values"]
         parts += [] if config.gates else ["no gates"]
         parts += [] if config.ffn == "raw" else [f"feed-forward {config.ffn}"]

@@ -110,6 +110,9 @@ def kuramoto(
     tokens: Annotated[int, typer.Option(min=2048, help="Bytes seen.")] = KURAMOTO_BYTES,
     n_osc: Annotated[int, typer.Option(min=1, help="Phases per token.")] = 64,
     layers: Annotated[int, typer.Option(min=1, help="Layers.")] = 4,
+    heads: Annotated[
+        int, typer.Option(min=1, help="Attention matrices per layer; 1 as published.")
+    ] = 4,
     bound: Annotated[
         Literal["coord", "norm", "unit"], typer.Option(help="Bound of an update.")
     ] = "coord",
@@ -133,6 +136,7 @@ def kuramoto(
         vocab_size=256,
         n_osc=n_osc,
         n_layers=layers,
+        n_heads=heads,
         d_ff=None if ffn == "off" else int(8 * n_osc / 3),
         max_len=128,
         bound=bound,
@@ -143,7 +147,8 @@ def kuramoto(
     )
     command = (
         f"python -m oscsim.train kuramoto --enwik8 enwik8 --seed {seed} --tokens "
-        f"{tokens} --n-osc {n_osc} --layers {layers} --bound {bound} --value {value} "
+        f"{tokens} --n-osc {n_osc} --layers {layers} --heads {heads} --bound {bound} "
+        f"--value {value} "
         f"--{'' if gates else 'no-'}gates --ffn {ffn} --phase-convention "
         f"{phase_convention} --learning-rate {learning_rate:g}"
     )
