@@ -123,6 +123,9 @@ def kuramoto(
     ffn: Annotated[
         Literal["raw", "lift", "off"], typer.Option(help="Feed-forward block.")
     ] = "raw",
+    update: Annotated[
+        Literal["map", "flow"], typer.Option(help="Published step, or a dwell.")
+    ] = "map",
     phase_convention: Annotated[
         Literal["wrapped", "unwrapped"], typer.Option(help="Phases modulo 2 pi.")
     ] = "wrapped",
@@ -143,13 +146,15 @@ def kuramoto(
         value=value,
         gates=gates,
         ffn=ffn,
+        update=update,
         phase_convention=phase_convention,
     )
     command = (
         f"python -m oscsim.train kuramoto --enwik8 enwik8 --seed {seed} --tokens "
         f"{tokens} --n-osc {n_osc} --layers {layers} --heads {heads} --bound {bound} "
         f"--value {value} "
-        f"--{'' if gates else 'no-'}gates --ffn {ffn} --phase-convention "
+        f"--{'' if gates else 'no-'}gates --ffn {ffn} --update {update} "
+        f"--phase-convention "
         f"{phase_convention} --learning-rate {learning_rate:g}"
     )
     recipe = kuramoto_recipe(tokens, learning_rate)
