@@ -11,6 +11,8 @@ from oscsim.study.scaling_study import Level, ScalingStudy
 
 SHADES = (BLUE, ORANGE, "#2f7d6b")
 GREY = "#7d7d7d"
+LEVELS, FITS = (LINES[0], LINES[2], LINES[3]), (LINES[1], LINES[4], LINES[5])
+"""Line styles of softmax models and of fitted curves, none in both."""
 
 
 def scaling_figure(study: ScalingStudy) -> Figure:
@@ -38,7 +40,7 @@ def scaling_figure(study: ScalingStudy) -> Figure:
             _draw_family(left, levels, number)
             if family.floored is not None:
                 d = np.geomspace(family.dimensions[0], family.dimensions[-1], 200)
-                shade, line = SHADES[number % 3], LINES[number % len(LINES)]
+                shade, line = SHADES[number % 3], FITS[number % 3]
                 label = f"P_inf + C d_osc^-alpha, p = {family.p}"
                 left.plot(
                     d, family.floored.at(d), color=shade, ls=line, lw=0.9, label=label
@@ -87,7 +89,7 @@ def _draw_softmax(ax: Axes, study: ScalingStudy) -> None:
         ax.axhline(
             level.perplexity,
             color=INK if level.width == study.width else GREY,
-            ls=LINES[(number + 1) % len(LINES)],
+            ls=LEVELS[number % 3],
             lw=1.1,
             label=f"softmax, width {level.width}",
         )

@@ -72,7 +72,8 @@ def _of_family(family: FamilyLaws, width: int) -> list[str]:
         )
         lines.append(
             f"  P_inf below softmax in {100 * floored.below_softmax:.1f} % of "
-            f"resamples, at a bound in {100 * floored.at_bound:.1f} %"
+            f"resamples{_already(family, width)}, at a bound in "
+            f"{100 * floored.at_bound:.1f} %"
         )
         if not floored.tells:
             lines.append(
@@ -83,6 +84,12 @@ def _of_family(family: FamilyLaws, width: int) -> list[str]:
         twin = " (its twin)" if other == width else ""
         lines.append(f"  as good as softmax of width {other}{twin} at d_osc {met}")
     return lines
+
+
+def _already(family: FamilyLaws, width: int) -> str:
+    """Say when a floor below softmax is no extrapolation."""
+    reached = family.meetings[width].d_osc <= family.dimensions[-1]
+    return " (measured models are)" if reached else ""
 
 
 def _published() -> list[str]:

@@ -141,7 +141,7 @@ def floored_law(
     fits = _fitted(dimensions, found[:, :-1])
     floor, amplitude, alpha, residual = (float(column[0]) for column in fits)
     floors, alphas = fits.floor[1:], fits.alpha[1:]
-    profile = _profile(dimensions, measured)
+    profile = _profile(dimensions, measured, floor)
     bound = (floors <= LEAST) | (alphas <= ALPHAS[0]) | (alphas >= ALPHAS[-1])
     return FlooredLaw(
         dimensions=dimensions,
@@ -152,7 +152,7 @@ def floored_law(
         floor95=interval95(floors),
         alpha95=interval95(alphas),
         residual=residual,
-        scatter95=_not_refuted(profile, residual, len(dimensions) - 3),
+        scatter95=_not_refuted(profile, len(dimensions) - 3),
         at_bound=float(bound.mean()),
         below_softmax=float((floors < found[1:, -1]).mean()),
         profile=profile,
@@ -189,9 +189,16 @@ def _fitted(dimensions: Sequence[int], perplexity: FloatArray) -> _Fits:
     return best
 
 
-def _profile(dimensions: Sequence[int], perplexity: FloatArray) -> Profile:
-    """Return the best fit for floors from 1 to the largest perplexity."""
-    floors = np.linspace(LEAST, perplexity.max(), 400)
+def _profile(
+    dimensions: Sequence[int], perplexity: FloatArray, best_floor: float
+) -> Profile:
+    """Return the best fit for floors from 1 to the largest perplexity.
+
+    They lie closer together near the best one, where the interval may end.
+    """
+    aside = np.concatenate([[0.0], np.geomspace(1e-5, perplexity.max(), 150)])
+    floors = np.union1d(best_floor - aside, best_floor + aside)
+    floors = np.unique(np.clip(floors, LEAST, perplexity.max()))
     x = np.asarray(dimensions, float) ** -ALPHAS[:, None]
     above = perplexity - floors[:, None]
     slope = above @ x.T / (x**2).sum(axis=1)
@@ -201,11 +208,7 @@ def _profile(dimensions: Sequence[int], perplexity: FloatArray) -> Profile:
     return Profile(floors, ALPHAS[best], residual[np.arange(len(floors)), best])
 
 
-def _not_refuted(
-    profile: Profile, residual: float, freedom: int
-) -> tuple[float, float]:
-    most = residual * np.sqrt(1 + fisher.ppf(0.95, 1, freedom) / freedom)
-    kept = profile.floors[profile.residuals <= most]
-    if not len(kept):
-        return (np.nan, np.nan)
-    return float(kept[0]), float(kept[-1])
+def _not_refuted(profile: Profile, freedom: int) -> tuple[float, float]:
+    most = 1 + fisher.ppf(0.95, 1, freedom) / freedom
+    kept = profile.residuals <= np.sqrt(most) * profile.residuals.min()
+    return float(profile.floors[kept][0]), float(profile.floors[kept][-1])
