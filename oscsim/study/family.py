@@ -11,7 +11,13 @@ import numpy as np
 from oscsim.bridge.byte_text import SLICE
 from oscsim.bridge.checkpoint import Checkpoint, load_checkpoint
 from oscsim.bridge.engine import Engine, digital_pass
-from oscsim.bridge.language import as_text, bits_of, context_of, require_bytes
+from oscsim.bridge.language import (
+    LANGUAGE_BLOCK,
+    as_text,
+    bits_of,
+    context_of,
+    require_bytes,
+)
 from oscsim.bridge.passes import Block
 from oscsim.bridge.text_data import ByteText
 from oscsim.errors import SpecError
@@ -132,7 +138,7 @@ def bits_per_window(
     checkpoint: Checkpoint, data: ByteText, n_threads: int | None = None
 ) -> FloatArray:
     """Return the digital model's bits per byte of every window, shape (windows,)."""
-    engine = Engine(checkpoint, data.ids, None, n_threads)
+    engine = Engine(checkpoint, data.ids, None, n_threads, block=LANGUAGE_BLOCK)
 
     def score(block: Block, logits: FloatArray) -> FloatArray:
         bits: FloatArray = bits_of(logits, data.targets[block.rows]).mean(axis=-1)
