@@ -9,6 +9,7 @@ from oscsim.report.oscillator_figures import (
 )
 from oscsim.report.phase_figure import phase_layers_figure
 from oscsim.report.run_figures import accuracy_figure
+from oscsim.report.scaling_figure import scaling_figure
 from oscsim.report.sphere_figure import sphere_figure
 from oscsim.report.study_figures import (
     Agreement,
@@ -36,6 +37,7 @@ __all__ = [
     "phase_layers_figure",
     "phase_raster_figure",
     "robustness_figure",
+    "scaling_figure",
     "settling_figure",
     "sphere_figure",
 ]

@@ -110,3 +110,18 @@ def test_the_ising_machine_finds_the_best_cut(tmp_path):
         assert float(share) >= 25
         assert float(mean) > 0.75 * float(edges) * 0.85
     assert (tmp_path / "max-cut.png").stat().st_size > 10_000
+
+
+def test_scaling_prints_the_models_and_what_was_published_apart(tmp_path):
+    out = run("11_scaling_law.py", tmp_path)
+    ours, published = out.split("Published, perplexity per word")
+    rows = re.findall(r"^(softmax|p = \d).*?(\d\.\d{4}) +(\d\.\d{4}) +[-+]", ours, re.M)
+    assert len(rows) >= 4
+    for _, bits, perplexity in rows:
+        assert 2 < float(bits) < 3
+        assert float(perplexity) == pytest.approx(2 ** float(bits), rel=0.002)
+    assert "TinyStories: alpha 0.599" in published
+    header, *table = (tmp_path / "scaling-bytes.csv").read_text().splitlines()
+    assert header.startswith("quantity,p,d_osc,width,dimensions,value,low95,high95")
+    assert sum(row.startswith("bits_per_byte") for row in table) == len(rows)
+    assert (tmp_path / "scaling-bytes.png").stat().st_size > 10_000
