@@ -26,19 +26,19 @@ SHADES = (INK, BLUE, ORANGE, "#7d7d7d", "#2f7d6b", "#a0629a")
 def robustness_figure(
     results: Sequence[Robustness], reference: Sequence[Row] = ()
 ) -> Figure:
-    """Draw accuracy against the strength of each perturbation and against T.
+    """Draw the metric against the strength of each perturbation and against T.
 
-    One panel a kind, one line a checkpoint with its smallest and largest
-    redraw, moved aside a little so that none hides another; a thin horizontal
-    line in its colour is its digital accuracy. Reference rows are thin dotted
-    lines with open markers.
+    Accuracy in percent, or bits per byte of language models. One panel a kind,
+    one line a checkpoint with its smallest and largest redraw, moved aside a
+    little so that none hides another; a thin horizontal line in its colour is
+    its digital model. Reference rows are thin dotted lines with open markers.
 
     Parameters
     ----------
     results : sequence of Robustness
         At least one, all with the same kinds.
     reference : sequence of Row
-        Figures from elsewhere to compare with.
+        Figures from elsewhere to compare with, in the same metric.
 
     Returns
     -------
@@ -60,6 +60,7 @@ def robustness_figure(
             )
     rows = [row for result in results for row in result.rows()]
     kinds = list(dict.fromkeys(row.kind for row in rows))
+    scale = 1.0 if first.metric == "bits_per_byte" else 100.0
     columns = min(2, len(kinds))
     lines = math.ceil(len(kinds) / columns)
     with blank(7.4, 2.5 * lines + 0.9) as figure:
@@ -68,10 +69,11 @@ def robustness_figure(
             for number, result in enumerate(results):
                 shade = SHADES[number % len(SHADES)]
                 label = "" if number else "digital, in the colour of its model"
-                level = 100 * result.digital
+                level = scale * result.digital
                 ax.axhline(level, color=shade, lw=0.7, label=label or "_", zorder=1)
-            _draw_curves(ax, [r for r in rows if r.kind == kind], bold=True)
-            _draw_curves(ax, [r for r in reference if r.kind == kind], bold=False)
+            _draw_curves(ax, [r for r in rows if r.kind == kind], scale, bold=True)
+            elsewhere = [r for r in reference if r.kind == kind]
+            _draw_curves(ax, elsewhere, scale, bold=False)
             _name_axes(ax, kind, [r.value for r in rows if r.kind == kind])
         for ax in axes.flat[len(kinds) :]:
             ax.set_visible(False)
@@ -90,7 +92,7 @@ def robustness_figure(
     return figure
 
 
-def _draw_curves(ax: Axes, rows: Sequence[Row], *, bold: bool) -> None:
+def _draw_curves(ax: Axes, rows: Sequence[Row], scale: float, *, bold: bool) -> None:
     names = list(dict.fromkeys(row.checkpoint for row in rows))
     for number, name in enumerate(names):
         mine = [row for row in rows if row.checkpoint == name]
@@ -102,8 +104,8 @@ def _draw_curves(ax: Axes, rows: Sequence[Row], *, bold: bool) -> None:
         shade = SHADES[number % len(SHADES)]
         ax.errorbar(
             [row.value * ASIDE ** (number - (len(names) - 1) / 2) for row in mine],
-            100 * mean,
-            yerr=100 * np.maximum(spread, 0.0) if bold else None,
+            scale * mean,
+            yerr=scale * np.maximum(spread, 0.0) if bold else None,
             color=shade,
             ls=LINES[number % len(LINES)] if bold else ":",
             lw=1.5 if bold else 0.8,

@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 import numpy as np
 
 from oscsim.bridge.checkpoint import Checkpoint
-from oscsim.bridge.engine import Engine, Progress, checked_draws
+from oscsim.bridge.engine import Progress, checked_draws
 from oscsim.bridge.infer import infer
-from oscsim.bridge.language import LANGUAGE_BLOCK, LanguageRun, require_bytes
+from oscsim.bridge.language import LanguageRun, require_bytes
 from oscsim.bridge.setting import Setting
 from oscsim.bridge.text_data import ByteText
-from oscsim.counts import Counts
 from oscsim.errors import SpecError
-from oscsim.models.fixed_query import Pass, settle_digital
+from oscsim.study.drives import drive_length, over_oscillators
 from oscsim.substrate.device import Device
-from oscsim.substrate.drive import Drive
 from oscsim.typing import FloatArray
 
 if TYPE_CHECKING:
@@ -251,8 +249,10 @@ def noise_by_dimension(
             if progress is not None:
                 progress(done, total)
             if not cells:
-                lengths = drive_lengths(checkpoint, data, n_threads=n_threads)
-                medians.append(float(np.median(np.concatenate(lengths))))
+                lengths = over_oscillators(
+                    checkpoint, data, drive_length, n_threads=n_threads
+                )
+                medians.append(float(np.median(lengths)))
                 layer_medians.append([float(np.median(layer)) for layer in lengths])
             run = infer(
                 checkpoint,
@@ -280,41 +280,6 @@ def noise_by_dimension(
         bits=np.array(bits),
         seed=seed,
     )
-
-
-def drive_lengths(
-    checkpoint: Checkpoint, data: ByteText, *, n_threads: int | None = None
-) -> list[FloatArray]:
-    """Return |h| of every oscillator of each layer in the digital pass.
-
-    Parameters
-    ----------
-    checkpoint : Checkpoint
-        A fixed-query oscillator model.
-    data : ByteText
-        The windows.
-    n_threads : int, optional
-        Threads; only the order of the values depends on it.
-
-    Returns
-    -------
-    list of FloatArray, one a layer
-        Lengths (model units) over windows, heads and positions.
-    """
-    layers: list[list[FloatArray]] = [
-        [] for _ in range(checkpoint.fixed_query.n_layers)
-    ]
-
-    def watch(drive: Drive, counts: Counts) -> FloatArray:
-        real = drive.items >= 0
-        field = np.matmul(drive.coupling[real], drive.anchors)
-        layers[drive.layer].append(np.linalg.norm(field, axis=-1).ravel())
-        return settle_digital(drive, counts)
-
-    engine = Engine(checkpoint, data.ids, None, n_threads, block=LANGUAGE_BLOCK)
-    with engine.running():
-        engine.run(lambda: Pass(watch))
-    return [np.concatenate(layer) for layer in layers]
 
 
 def _require(

@@ -1,5 +1,6 @@
 """The numbered examples run and print what they promise."""
 
+import csv
 import re
 import subprocess
 import sys
@@ -54,6 +55,26 @@ def test_robustness_prints_ours_beside_the_replica(tmp_path):
     assert table[0] == "checkpoint,kind,value,mean,low,high"
     assert len(table) == 1 + 2 * 18 + 2 * 14
     assert (tmp_path / "robustness-sva.png").stat().st_size > 10_000
+
+
+def test_noise_prints_the_best_dimension_beside_the_replica(tmp_path):
+    out = run("07_noise_and_dimension.py", tmp_path)
+    assert "bytes-osc-d2-p4" in out
+    said = re.findall(r"= (\S+): d_osc (\d+) is best.*; replica: (.+)", out)
+    assert [(noise, theirs) for noise, _, theirs in said] == [
+        ("0", "32"),
+        ("0.03", "8"),
+        ("0.3", "not measured"),
+    ]
+    assert said[0][1] == "32"
+    assert said[2][1] == "2"
+    with (tmp_path / "noise-dimension.csv").open() as file:
+        table = list(csv.DictReader(file))
+    for noise, best, _ in said:
+        here = [row for row in table if float(row["relative"]) == float(noise)]
+        least = min(here, key=lambda row: float(row["bits_per_byte"]))
+        assert (least["d_osc"], least["place"]) == (best, "best")
+    assert (tmp_path / "noise-dimension.png").stat().st_size > 10_000
 
 
 def rows_of(out, n_columns):
