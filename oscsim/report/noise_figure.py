@@ -6,7 +6,8 @@ from matplotlib.figure import Figure
 
 from oscsim.errors import SpecError
 from oscsim.report.canvas import LINES, MARKERS, blank, plain
-from oscsim.report.study_figures import ASIDE, SHADES
+from oscsim.report.robustness_figure import ASIDE
+from oscsim.report.study_figures import SHADES
 from oscsim.study.noise import NoiseByDimension
 from oscsim.typing import FloatArray
 

@@ -50,7 +50,7 @@ def over_oscillators(
     """
     config = checkpoint.fixed_query
     shape = (len(data), config.n_heads, data.context)
-    layers = [np.empty(shape) for _ in range(config.n_layers)]
+    layers: list[FloatArray] = [np.empty(shape) for _ in range(config.n_layers)]
 
     def watch(drive: Drive, counts: Counts) -> FloatArray:
         real = drive.items >= 0

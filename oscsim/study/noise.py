@@ -11,6 +11,7 @@ from oscsim.bridge.checkpoint import Checkpoint
 from oscsim.bridge.engine import Progress, checked_draws
 from oscsim.bridge.infer import infer
 from oscsim.bridge.language import LanguageRun, require_bytes
+from oscsim.bridge.language_compare import standard_error
 from oscsim.bridge.setting import Setting
 from oscsim.bridge.text_data import ByteText
 from oscsim.errors import SpecError
@@ -122,11 +123,11 @@ class NoiseByDimension:
             raise SpecError(f"model must be in 0..{len(self.checkpoints) - 1}: {to}")
         per_window = self.bits.mean(axis=2)
         lost = per_window - per_window[to]
-        return lost.mean(axis=-1), _error(lost)
+        return lost.mean(axis=-1), standard_error(lost)
 
     def rows(self) -> list[Row]:
         """Return the table, noise by noise."""
-        mean, error = self.mean, _error(self.bits.mean(axis=2))
+        mean, error = self.mean, standard_error(self.bits.mean(axis=2))
         table = []
         for k, relative in enumerate(self.relative):
             best = int(np.argmin(mean[:, k]))
@@ -306,12 +307,3 @@ def _require(
                 f"{checkpoint.name} has {checkpoint.config.n_layers} layers and "
                 f"{checkpoints[0].name} {n_layers}: give models of one depth"
             )
-
-
-def _error(values: FloatArray) -> FloatArray:
-    """Return the standard error of the mean over the last axis."""
-    n = values.shape[-1]
-    if n < 2:
-        return np.full(values.shape[:-1], math.nan)
-    error: FloatArray = values.std(axis=-1, ddof=1) / math.sqrt(n)
-    return error

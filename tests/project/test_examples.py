@@ -77,6 +77,24 @@ def test_noise_prints_the_best_dimension_beside_the_replica(tmp_path):
     assert (tmp_path / "noise-dimension.png").stat().st_size > 10_000
 
 
+def test_language_robustness_keeps_the_published_table_apart(tmp_path):
+    out = run("08_language_robustness.py", tmp_path)
+    ours, published = out.split("published: perplexity per word, digital 7.5946")
+    row = re.search(r"^ +state +0.5 .*", published, re.MULTILINE)[0].split()
+    assert row == ["state", "0.5", "11.105", "(+46.2%)"]
+    digital = [float(x) for x in re.search(r"^ +digital.*", ours, re.M)[0].split()[1:]]
+    row = re.search(r"^ +state +0.5 .*", ours, re.MULTILINE)[0]
+    found = re.findall(r"(\d\.\d{4}) \( *([+-]\d+\.\d)%\)", row)
+    assert len(found) == len(digital) >= 2
+    for exact, (bits, change) in zip(digital, found, strict=True):
+        expected = 100 * (2 ** (float(bits) - exact) - 1)
+        assert float(change) == pytest.approx(expected, abs=0.1)
+        assert float(bits) > exact + 0.1
+    table = (tmp_path / "robustness-bytes.csv").read_text().splitlines()
+    assert len(table) == 1 + 21 * len(digital), "ours alone"
+    assert (tmp_path / "robustness-bytes.png").stat().st_size > 10_000
+
+
 def rows_of(out, n_columns):
     """The table rows of an example, as numbers."""
     words = [line.replace("%", "").split() for line in out.splitlines()]
