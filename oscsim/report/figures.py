@@ -2,6 +2,7 @@
 
 from oscsim.report.attention_figure import attention_figure
 from oscsim.report.energy_figure import energy_figure
+from oscsim.report.mismatch_figure import mismatch_figure
 from oscsim.report.noise_figure import noise_figure
 from oscsim.report.oscillator_figures import (
     angle_figure,
@@ -33,6 +34,7 @@ __all__ = [
     "drive_figure",
     "energy_figure",
     "locking_figure",
+    "mismatch_figure",
     "noise_figure",
     "order_parameter_figure",
     "phase_layers_figure",

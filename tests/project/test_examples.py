@@ -95,6 +95,23 @@ def test_language_robustness_keeps_the_published_table_apart(tmp_path):
     assert (tmp_path / "robustness-bytes.png").stat().st_size > 10_000
 
 
+def test_mismatch_prints_static_beside_redrawn(tmp_path):
+    out = run("09_mismatch_and_context.py", tmp_path)
+    n_models = len(re.findall(r": loss in bits per byte", out))
+    assert n_models >= 2
+    said = re.findall(r"differs from redrawn in (\d+) of 12 cells", out)
+    assert len(said) == n_models
+    with (tmp_path / "mismatch-context.csv").open() as file:
+        table = list(csv.DictReader(file))
+    assert len(table) == 2 * 3 * 4 * n_models
+    row = re.search(r"^ +redrawn +0.5 (.*)", out, re.MULTILINE)[1]
+    losses = [float(x) for x in re.findall(r"([+-]\d\.\d{4}) \(", row)]
+    expected = [float(r["loss"]) for r in table[20:24]]
+    expected.append(float(table[23]["gained"]))
+    assert losses == pytest.approx(expected, abs=6e-5)
+    assert (tmp_path / "mismatch-context.png").stat().st_size > 10_000
+
+
 def rows_of(out, n_columns):
     """The table rows of an example, as numbers."""
     words = [line.replace("%", "").split() for line in out.splitlines()]
