@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from oscsim.errors import SpecError
 from oscsim.report.canvas import INK, LINES, MARKERS, blank, plain
 from oscsim.report.study_figures import SHADES
-from oscsim.study.mismatch import KINDS, MismatchByContext
+from oscsim.study.mismatch_table import KINDS, MismatchByContext
 
 
 def mismatch_figure(results: Sequence[MismatchByContext]) -> Figure:
@@ -116,7 +116,14 @@ def _draw_turn(ax: Axes, result: MismatchByContext) -> None:
         )
     middle = (np.array(result.first) + np.array(result.last)) / 2
     falling = result.turn[0, 0] * np.sqrt(middle[0] / middle)
-    ax.plot(place, falling, color=INK, ls=":", lw=0.9, label="1 / sqrt(anchors)")
+    ax.plot(
+        place,
+        falling,
+        color=INK,
+        ls=":",
+        lw=0.9,
+        label="layer 1 if it fell as 1 / sqrt(anchors)",
+    )
 
 
 def _require(results: Sequence[MismatchByContext]) -> None:

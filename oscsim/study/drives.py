@@ -1,6 +1,7 @@
 """What drives the oscillators of a language model in its digital pass."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -64,6 +65,33 @@ def over_oscillators(
     return layers
 
 
+def medians_by_position(
+    checkpoint: Checkpoint,
+    data: ByteText,
+    measure: Measure,
+    edges: Sequence[int],
+    *,
+    n_threads: int | None = None,
+) -> FloatArray:
+    """Return medians of `over_oscillators` between positions, layer by layer.
+
+    Parameters
+    ----------
+    checkpoint, data, measure, n_threads
+        As in `over_oscillators`.
+    edges : sequence of int
+        Rising positions from 0; a bin holds those from one edge to the next.
+
+    Returns
+    -------
+    FloatArray, shape (n_layers, n_bins)
+    """
+    layers = over_oscillators(checkpoint, data, measure, n_threads=n_threads)
+    return np.array(
+        [[np.median(x[..., a:b]) for a, b in pairwise(edges)] for x in layers]
+    )
+
+
 def drive_length(coupling: FloatArray, anchors: FloatArray) -> FloatArray:
     """Return |h|, h_i = sum_j w_ij r_j (model units)."""
     length: FloatArray = np.linalg.norm(np.matmul(coupling, anchors), axis=-1)
@@ -85,3 +113,20 @@ def mismatch_angle(coupling: FloatArray, anchors: FloatArray) -> FloatArray:
     turned = (coupling**2 * np.maximum(across, 0.0)).sum(axis=-1)
     angle: FloatArray = np.sqrt(turned / square)
     return angle
+
+
+def effective_anchors(coupling: FloatArray, anchors: FloatArray) -> FloatArray:
+    """Return how many anchors share a drive, (sum a)^2 / sum a^2, a_j = w_ij |r_j|.
+
+    n for n equal ones, 1 if one of them does everything.
+    """
+    share = coupling * np.linalg.norm(anchors, axis=-1)[:, None, :]
+    number: FloatArray = share.sum(axis=-1) ** 2 / np.square(share).sum(axis=-1)
+    return number
+
+
+def alignment(coupling: FloatArray, anchors: FloatArray) -> FloatArray:
+    """Return |h_i| / sum_j w_ij |r_j|: 1 for parallel anchors, 0 if they cancel."""
+    share = coupling * np.linalg.norm(anchors, axis=-1)[:, None, :]
+    left: FloatArray = drive_length(coupling, anchors) / share.sum(axis=-1)
+    return left

@@ -7,7 +7,7 @@ import pytest
 
 from oscsim.errors import SpecError
 from oscsim.report.figures import mismatch_figure
-from oscsim.study.mismatch import MismatchByContext
+from oscsim.study.mismatch_table import MismatchByContext
 
 
 def result(name="on$e"):
@@ -19,6 +19,8 @@ def result(name="on$e"):
         digital=np.zeros((5, 3)),
         lost=rng.random((2, 2, 4, 5, 3)),
         turn=np.array([[0.4, 0.5, 0.6], [0.3, 0.7, 0.8]]),
+        effective=np.ones((2, 3)),
+        aligned=np.ones((2, 3)),
         seed=0,
     )
 

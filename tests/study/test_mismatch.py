@@ -14,8 +14,8 @@ from oscsim.bridge.text_data import read_bytes
 from oscsim.errors import DataError, DeviceError, SpecError
 from oscsim.models.fixed_query import Pass, forward
 from oscsim.study import mismatch as module
-from oscsim.study.drives import mismatch_angle
-from oscsim.study.mismatch import MismatchByContext, mismatch_by_context
+from oscsim.study.mismatch import mismatch_by_context
+from oscsim.study.mismatch_table import MismatchByContext
 from oscsim.substrate.device import Device
 from tests.bridge.language import CONTEXT, language_model, prose
 
@@ -89,35 +89,15 @@ def test_bins_are_means_of_positions(study, text):
     assert study.first == (1, 3, 6)
 
 
-def test_the_angle_of_equal_couplings_falls_as_one_over_the_root_of_n():
-    """Anchors at +-0.3 rad about one axis: tan(0.3) / sqrt(n)."""
-    for n in (2, 8, 32):
-        angle = np.where(np.arange(n) % 2 == 0, 0.3, -0.3)
-        anchors = np.stack([np.cos(angle), np.sin(angle)], axis=-1)[None]
-        found = mismatch_angle(np.full((1, 1, 1, n), 2.0), anchors)
-        assert found[0, 0, 0] == pytest.approx(np.tan(0.3) / np.sqrt(n), rel=1e-12)
-
-
-def test_the_angle_is_that_of_small_random_errors():
-    """Root mean square over 4,000 draws, standard error 1 %; d_osc 5, norms not 1."""
-    rng = np.random.default_rng(0)
-    coupling, anchors = rng.random((1, 1, 1, 9)), rng.normal(size=(1, 9, 5))
-    s = 1e-4
-    wrong = coupling * np.exp(s * rng.normal(size=(4000, 1, 1, 9)))
-    h, turned = (np.matmul(w, anchors)[:, 0, 0] for w in (coupling, wrong))
-    h = h / np.linalg.norm(h)
-    across = turned - (turned @ h[0])[:, None] * h
-    angle = np.linalg.norm(across, axis=-1) / np.linalg.norm(turned, axis=-1)
-    rms = np.sqrt(np.mean(angle**2)) / s
-    assert mismatch_angle(coupling, anchors)[0, 0, 0] == pytest.approx(rms, rel=0.05)
-
-
 def test_a_single_anchor_cannot_turn(text):
     only = mismatch_by_context(
         language_model(), text, strengths=(0.5,), last=(1, 2), chips=1
     )
     np.testing.assert_allclose(only.turn[:, 0], 0.0, atol=1e-7)
-    assert (only.turn[:, 1] > 0.01).all()
+    assert (only.turn[:, 1] > 0.001).all()
+    np.testing.assert_allclose(only.effective[:, 0], 1.0)
+    np.testing.assert_allclose(only.aligned[:, 0], 1.0)
+    assert (only.effective[:, 1] > 1.0).all()
     assert np.isnan([row.chip_deviation for row in only.rows()]).all()
 
 
@@ -133,6 +113,8 @@ def made():
         digital=np.zeros((3, 2)),
         lost=np.stack([lost, lost - 0.25])[:, None],
         turn=np.array([[0.1, 0.2], [0.3, 0.6]]),
+        effective=np.ones((2, 2)),
+        aligned=np.ones((2, 2)),
         seed=0,
     )
 
