@@ -181,3 +181,17 @@ def test_scaling_prints_the_models_and_what_was_published_apart(tmp_path):
     assert header.startswith("quantity,p,d_osc,width,dimensions,value,low95,high95")
     assert sum(row.startswith("bits_per_byte") for row in table) == len(rows)
     assert (tmp_path / "scaling-bytes.png").stat().st_size > 10_000
+
+
+def test_kuramoto_attention_is_shown_as_map_and_as_dwell(tmp_path):
+    out = run("10_kuramoto_on_chips.py", tmp_path)
+    table = (tmp_path / "kuramoto-on-chips.csv").read_text().splitlines()
+    assert table[0].startswith("on,update,self_term,ranging,bits,difference")
+    cells = [line.split(",") for line in table[1:]]
+    assert [row[0] for row in cells] == ["digital", *["ideal"] * 3, *["ring-65nm"] * 6]
+    assert abs(float(cells[1][5])) < 1e-10, "the ideal map is the digital one"
+    assert float(cells[2][5]) > 0.3, "a map-trained model does not survive the dwell"
+    assert f"{float(cells[2][4]):.4f}" in out
+    layers = (tmp_path / "kuramoto-on-chips-layers.csv").read_text().splitlines()
+    assert len(layers) == 1 + 3 * 4
+    assert (tmp_path / "kuramoto-on-chips.png").stat().st_size > 10_000
