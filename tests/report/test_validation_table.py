@@ -1,0 +1,29 @@
+from io import StringIO
+
+from rich.console import Console
+
+from oscsim.energy.validation import CAVEAT, validate
+from oscsim.report.validation_table import print_validation, verdict
+
+
+def test_model_machine_and_ratio_are_printed_with_every_cause():
+    checks = validate()
+    console = Console(file=StringIO(), width=1000)
+    print_validation(console, checks)
+    out = console.file.getvalue()
+    assert CAVEAT in out
+    for check in checks:
+        assert check.chip in out
+        assert check.cause in out
+        assert check.note in out
+    row = next(line for line in out.splitlines() if "energy per spin and solve" in line)
+    for shown in ("3.6 pJ", "1.07 pJ", "3.4", "beyond 3, cause below"):
+        assert shown in row
+
+
+def test_verdicts():
+    said = [verdict(check) for check in validate()]
+    assert "within 3" in said
+    assert "within 3; not verified" in said
+    assert "no figure to compare; not verified" in said
+    assert "not predicted" in said
