@@ -525,7 +525,9 @@ def devices(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the device presets and where their numbers come from."""
+    """List the presets; one with its sources, prices and bounds of physics."""
+    from oscsim.energy.limits import physics_limits, precision
+    from oscsim.report.limits_table import print_limits
     from oscsim.report.terminal import print_device, print_devices
     from oscsim.substrate.device import Device, presets
 
@@ -535,6 +537,8 @@ def devices(
         _print_json(content[0] if name else content)
     elif name:
         print_device(_console(), found[0])
+        if found[0].energy is not None and found[0].time_unit == "s":
+            print_limits(_console(), physics_limits(found[0]), precision(found[0]))
     else:
         print_devices(_console(), found)
 
