@@ -21,6 +21,7 @@ __all__ = [
     "CHARACTERISTICS",
     "IMPERFECTIONS",
     "RUNGS",
+    "SIZES",
     "Device",
     "EnergyMap",
     "Provenance",
@@ -36,6 +37,7 @@ PositiveRate = Annotated[float, Field(gt=0, le=1e18)]
 Seconds = Annotated[float, Field(ge=0, le=1e6)]
 Fraction = Annotated[float, Field(ge=0, le=1)]
 Bits = Annotated[int, Field(ge=1, le=24)]
+Number = Annotated[int, Field(ge=1, le=10**12)]
 Rung: TypeAlias = Literal["digital", "ideal", "finite", "noisy", "device"]
 
 RUNGS: tuple[Rung, ...] = ("digital", "ideal", "finite", "noisy", "device")
@@ -99,7 +101,15 @@ class Device(BaseModel):
     query_slots : {"all", 1}
         One oscillator per query, or one that serves all queries in turn.
     write_time, read_time : float
-        Seconds to load the couplings of one query, and to read its state.
+        Seconds to load the couplings of one query (besides their transfer over
+        the bus, if there is one), and to read its state.
+    oscillators, couplers_per_oscillator, tiles : int or None
+        Oscillators of one tile, anchors that one of them can see, and tiles; a
+        tile holds the anchors of one head. None: as many as a model asks for.
+    bus_bits, bus_hz : int and float, or None
+        Width and rate of the bus that loads the couplings of a tile.
+    write_endurance : float or None
+        Writes that a coupling survives; None for a volatile memory.
     winding_counter : bool
         Whether whole turns of a phase are counted, so that a state carried from
         one layer to the next keeps them. Kuramoto attention only.
@@ -142,6 +152,12 @@ class Device(BaseModel):
     query_slots: Literal["all", 1] = "all"
     write_time: Seconds = 0.0
     read_time: Seconds = 0.0
+    oscillators: Number | None = None
+    couplers_per_oscillator: Number | None = None
+    tiles: Number | None = None
+    bus_bits: Number | None = None
+    bus_hz: PositiveRate | None = None
+    write_endurance: PositiveRate | None = None
     winding_counter: bool = False
     energy: EnergyMap | None = None
     provenance: dict[str, Provenance] = Field(default_factory=dict)
@@ -224,7 +240,7 @@ class Device(BaseModel):
             return self
         kept = {"oscillator", "name", "description", "time_unit", "coupling_max"}
         kept |= {"frequency_hz", "weak_coupling", "query_slots", "write_time"}
-        kept |= {"read_time", "winding_counter", "energy"}
+        kept |= {"read_time", "winding_counter", "energy", *SIZES}
         if rung in ("finite", "noisy"):
             kept |= {"settle_time", "start"}
         if rung == "noisy":
@@ -320,6 +336,16 @@ IMPERFECTIONS = (
 )
 
 
+SIZES = (
+    "oscillators",
+    "couplers_per_oscillator",
+    "tiles",
+    "bus_bits",
+    "bus_hz",
+    "write_endurance",
+)
+
+
 CHARACTERISTICS = (
     "frequency_hz",
     "weak_coupling",
@@ -329,6 +355,7 @@ CHARACTERISTICS = (
     "write_time",
     "read_time",
     "winding_counter",
+    *SIZES,
 )
 
 
