@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from oscsim.bridge.array import latency_per_token, takes_time
 from oscsim.bridge.infer import AnyRun
 from oscsim.bridge.language import LanguageRun
 from oscsim.bridge.phase_cost import phase_latency, phase_rivals
@@ -22,7 +23,7 @@ from oscsim.energy.ledger import Ledger, Range, account
 from oscsim.energy.prices import Prices
 from oscsim.energy.pricing import ADC_FLOOR
 from oscsim.models.kuramoto_config import KuramotoConfig
-from oscsim.substrate.device import Device, EnergyMap
+from oscsim.substrate.device import EnergyMap
 from oscsim.typing import IntArray
 
 SOFTMAX = "digital softmax attention"
@@ -122,7 +123,7 @@ def price(run: AnyRun, library: Library | None = None) -> Cost | None:
     device = run.setting.acting_device
     energy = device.energy
     pulled = _pulled_for_a_time(run)
-    if energy is None or not (pulled or _takes_time(run.setting)):
+    if energy is None or not (pulled or takes_time(run.setting)):
         return None
     library = Library.load() if library is None else library
     prices = Prices.of_device(device)
@@ -137,7 +138,9 @@ def price(run: AnyRun, library: Library | None = None) -> Cost | None:
     return Cost(
         substrate=account(run.counts, prices, library),
         rivals={name: account(c, prices, library) for name, c in rivals.items()},
-        latency_s=latency_per_token(device, lengths, run.checkpoint.config.n_layers),
+        latency_s=latency_per_token(
+            run.setting.device, run.checkpoint.fixed_query, lengths
+        ),
         pairing=_pairing(energy),
         left_out=left_out,
         components=_used([run.counts, *rivals.values()], prices, library),
@@ -237,7 +240,7 @@ def require_prices(setting: Setting, d_osc: int | None) -> None:
         If a price is missing, malformed or of an unknown component or node.
     """
     device = setting.acting_device
-    if device.energy is None or not _takes_time(setting):
+    if device.energy is None or not takes_time(setting):
         return
     oscillators = "oscillator_s" if device.has_phase(d_osc or 2) else "component_s"
     one_of_each = Counts(tokens=1)
@@ -246,14 +249,6 @@ def require_prices(setting: Setting, d_osc: int | None) -> None:
     one_of_each.add("load", "coupling_write", 1)
     one_of_each.add("readout", "state_read", 1)
     account(one_of_each, Prices.of_device(device), Library.load(), n_draws=1)
-
-
-def _takes_time(setting: Setting) -> bool:
-    """Return whether oscillators settle for a time that can be priced."""
-    if setting.rung == "digital" or setting.perturbation is not None:
-        return False
-    device = setting.acting_device
-    return device.time_unit == "s" and math.isfinite(device.settle_time)
 
 
 def shape_of(run: AnyRun, lengths: IntArray) -> Shape:
@@ -273,26 +268,3 @@ def shape_of(run: AnyRun, lengths: IntArray) -> Shape:
         head_rows=run.head_rows,
         n_features=config.n_features,
     )
-
-
-def latency_per_token(device: Device, lengths: IntArray, n_layers: int) -> float:
-    """Return the time on the substrate per token (s).
-
-    Rows of couplings are written one after the other. With one oscillator per
-    query all settle and are read together, ``n write + settle + read`` for n
-    tokens; a single oscillator serves them in turn, ``n (write + settle +
-    read)``. Digital layers are not part of it.
-
-    Parameters
-    ----------
-    device : Device
-        Gives the three times.
-    lengths : IntArray, shape (items,)
-        Tokens of each item.
-    n_layers : int
-        Attention layers, one after the other.
-    """
-    settled = device.settle_time + device.read_time
-    n_tokens = int(lengths.sum())
-    rounds = len(lengths) if device.query_slots == "all" else n_tokens
-    return n_layers * (n_tokens * device.write_time + rounds * settled) / n_tokens

@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from oscsim.bridge.array import require_array
 from oscsim.bridge.calibrate import calibrate
 from oscsim.bridge.checkpoint import Checkpoint
 from oscsim.bridge.datasets import TokenSet, bundled_data, read_sva
@@ -188,7 +189,8 @@ def infer(
     DataError
         If the data are not what the checkpoint reads.
     DeviceError
-        If the device cannot hold the checkpoint's d_osc.
+        If the device cannot hold the checkpoint's d_osc, an item does not fit its
+        array, or its couplings would wear out.
     KeyboardInterrupt
         If interrupted before the first chip was done.
     """
@@ -196,6 +198,8 @@ def infer(
     hardware = as_device(device, checkpoint.d_osc)
     setting = Setting(hardware, rung, seed, perturbation, readout, update, ranging)
     setting.require(checkpoint)
+    longest = data.context if isinstance(data, ByteText) else data.inputs.shape[1]
+    require_array(setting, checkpoint, longest)
     chips, repeats = checked_draws(rung, chips, repeats)
     if isinstance(data, ByteText):
         return infer_text(

@@ -1,0 +1,102 @@
+"""A model's sentences or windows on the array of a device: do they fit, how long."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+
+from oscsim.bridge.checkpoint import Checkpoint
+from oscsim.bridge.setting import Setting
+from oscsim.energy.mapping import Attention, map_attention
+from oscsim.energy.timeline import timeline
+from oscsim.models.config import FixedQueryConfig
+from oscsim.substrate.device import Device
+
+
+def attention_of(config: FixedQueryConfig, context: int) -> Attention:
+    """Return what a fixed-query model asks of an array at one length.
+
+    Parameters
+    ----------
+    config : FixedQueryConfig
+        The model; without oscillators it counts as d_osc = 2.
+    context : int
+        Tokens of an item.
+    """
+    return Attention(
+        n_layers=config.n_layers,
+        n_heads=config.n_heads,
+        d_osc=config.d_osc or 2,
+        context=context,
+        causal=config.causal,
+        d_head=config.d_model // config.n_heads,
+    )
+
+
+def latency_per_token(
+    device: Device, config: FixedQueryConfig, lengths: Iterable[int]
+) -> float:
+    """Return the time on the substrate per token (s), items one after the other.
+
+    The mean over all tokens of `oscsim.energy.timeline.timeline`: rows of
+    couplings written one after the other, all queries that have an oscillator
+    settled and read together. With one oscillator per query and a tile per head,
+    ``n write + settle + read`` a layer for n tokens; one oscillator serves them
+    in turn, ``n (write + settle + read)``. Digital layers are not part of it.
+
+    Parameters
+    ----------
+    device : Device
+        Gives times and sizes.
+    config : FixedQueryConfig
+        The model.
+    lengths : iterable of int
+        Tokens of each item.
+
+    Raises
+    ------
+    DeviceError
+        If an item does not fit the array, or the couplings would wear out.
+    """
+    found = Counter(int(n) for n in lengths)
+    sweeps = {
+        n: timeline(map_attention(device, attention_of(config, n))).latency_s
+        for n in found
+    }
+    seconds = math.fsum(number * sweeps[n] for n, number in found.items())
+    return seconds / sum(n * number for n, number in found.items())
+
+
+def takes_time(setting: Setting) -> bool:
+    """Return whether oscillators settle for a time that can be told in seconds."""
+    if setting.rung == "digital" or setting.perturbation is not None:
+        return False
+    device = setting.acting_device
+    return device.time_unit == "s" and math.isfinite(device.settle_time)
+
+
+def require_array(setting: Setting, checkpoint: Checkpoint, longest: int) -> None:
+    """Check before a run that its longest item fits the array and may run on it.
+
+    Kuramoto attention and the digital rung have no such array: no check.
+
+    Parameters
+    ----------
+    setting : Setting
+        On what it will be run.
+    checkpoint : Checkpoint
+        The model.
+    longest : int
+        Tokens of the longest item.
+
+    Raises
+    ------
+    DeviceError
+        If an item does not fit, or the couplings would wear out.
+    """
+    config = checkpoint.config
+    if setting.rung == "digital" or not isinstance(config, FixedQueryConfig):
+        return
+    if takes_time(setting):
+        latency_per_token(setting.device, config, [longest])
+    else:
+        map_attention(setting.device, attention_of(config, longest))
