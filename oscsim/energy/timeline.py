@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from oscsim.energy.components import Library
-from oscsim.energy.mapping import Mapping
+from oscsim.energy.mapping import Attention, Mapping, map_attention
 from oscsim.energy.prices import PICO, Prices
 from oscsim.errors import ComponentError, DeviceError, SpecError
 from oscsim.substrate.device import Device
@@ -165,6 +165,50 @@ def timeline(
             "memory (no write_endurance), more tiles or oscillators"
         )
     return found
+
+
+def sweeps(
+    device: Device,
+    model: Attention,
+    *,
+    batch: int,
+    settle_s: float | None = None,
+    macs_per_s: float | None = None,
+    lifetime_s: float = YEAR,
+) -> tuple[Timeline, ...]:
+    """Time a prefill, and a decoding step if causal, at batch 1 and at ``batch``.
+
+    Parameters
+    ----------
+    device : Device
+        The array.
+    model : Attention
+        What is mapped.
+    batch : int
+        The larger batch; 1 gives batch 1 only.
+    settle_s, macs_per_s, lifetime_s : float, optional
+        As in `timeline`.
+
+    Returns
+    -------
+    tuple of Timeline
+        Prefill before decoding, batch 1 before ``batch``.
+
+    Raises
+    ------
+    DeviceError, SpecError
+        As `map_attention` and `timeline`.
+    """
+    return tuple(
+        timeline(
+            map_attention(device, model, batch=size, is_decoding=is_decoding),
+            settle_s=settle_s,
+            macs_per_s=macs_per_s,
+            lifetime_s=lifetime_s,
+        )
+        for is_decoding in ((False, True) if model.causal else (False,))
+        for size in ((1, batch) if batch > 1 else (batch,))
+    )
 
 
 def settle_quantile(device: Device, tally: SettleTally, q: float = 0.99) -> float:
