@@ -203,7 +203,7 @@ def why_unpriced(setting: Setting) -> str:
 def _pairing(energy: EnergyMap) -> str:
     node = energy.oscillator_node_nm
     oscillators = (
-        "discrete oscillators" if node is None else f"oscillators at {node} nm"
+        "oscillators of no node" if node is None else f"oscillators at {node} nm"
     )
     return (
         f"{oscillators}, digital logic at {energy.digital_node_nm} nm; weights in a "

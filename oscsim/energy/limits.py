@@ -214,6 +214,17 @@ def _of_oscillator(
                 "144.7 k T f^2 / P (Navid, Lee, Dutton 2005)",
             )
         )
+    if device.diffusion > 0 and device.oscillator == "relaxation":
+        ratio = library["phys.D_relax_min"].value / library["phys.D_TUR"].value
+        limits.append(
+            Limit(
+                "phase diffusion of a relaxation oscillator",
+                device.diffusion,
+                ratio * thermodynamic,
+                "rad^2/s",
+                "61.2 k T f^2 / P (Navid, Lee, Dutton 2005; from memory)",
+            )
+        )
     if device.adc_bits is not None and math.isfinite(device.settle_time):
         step = 2 * math.pi / (math.sqrt(12) * 2.0**device.adc_bits)
         limits.append(

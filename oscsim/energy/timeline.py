@@ -71,7 +71,7 @@ class Timeline:
         if "value" not in self.seconds:
             said.append("scores and value sum are not timed: no digital rate was given")
         said.append("projections, feed-forward block and norms are not timed")
-        said.append("phases do not overlap: an upper bound for a pipelined design")
+        said.append("phases do not overlap: a pipelined design would take less time")
         simulated = self.mapping.device.settle_time
         if self.settle_s != simulated:
             said.append(

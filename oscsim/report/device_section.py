@@ -148,7 +148,7 @@ def _prices(kind: Device) -> str:
 
 
 def _oscillators(node: int | None) -> str:
-    return "Discrete oscillators" if node is None else f"Oscillators at {node} nm"
+    return "Oscillators of no node" if node is None else f"Oscillators at {node} nm"
 
 
 def repeat(manifest: Manifest) -> str:

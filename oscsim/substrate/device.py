@@ -21,9 +21,11 @@ __all__ = [
     "CHARACTERISTICS",
     "IMPERFECTIONS",
     "RUNGS",
+    "SINGLE_PHASE",
     "SIZES",
     "Device",
     "EnergyMap",
+    "Kind",
     "Provenance",
     "Rung",
     "as_device",
@@ -40,6 +42,17 @@ Bits = Annotated[int, Field(ge=1, le=24)]
 Number = Annotated[int, Field(ge=1, le=10**12)]
 Rung: TypeAlias = Literal["digital", "ideal", "finite", "noisy", "device"]
 
+Kind: TypeAlias = Literal[
+    "ideal", "ring", "lc", "relaxation", "josephson", "mechanical", "sphere"
+]
+
+SINGLE_PHASE: tuple[Kind, ...] = (
+    "ring",
+    "lc",
+    "relaxation",
+    "josephson",
+    "mechanical",
+)
 RUNGS: tuple[Rung, ...] = ("digital", "ideal", "finite", "noisy", "device")
 
 
@@ -51,8 +64,9 @@ class Device(BaseModel):
 
     Attributes
     ----------
-    oscillator : {"ideal", "ring", "lc", "sphere"}
-        Kind. A ring or LC oscillator has one phase: d_osc = 2 only.
+    oscillator : str
+        Kind: ``"ideal"``, ``"sphere"``, or one of ``SINGLE_PHASE``, which have one
+        phase: d_osc = 2 only.
     time_unit : {"s", "model"}
         ``"model"``: times, rates and couplings are the model's own and there
         is no full scale; otherwise SI.
@@ -128,7 +142,7 @@ class Device(BaseModel):
 
     name: str
     description: str = ""
-    oscillator: Literal["ideal", "ring", "lc", "sphere"]
+    oscillator: Kind
     time_unit: Literal["s", "model"] = "s"
     frequency_hz: PositiveRate | None = None
     weak_coupling: Annotated[float, Field(gt=0, le=10)] = 0.1
@@ -310,7 +324,7 @@ class Device(BaseModel):
         DeviceError
             If a single-phase oscillator is asked for ``d_osc > 2``.
         """
-        if d_osc > 2 and self.oscillator in ("ring", "lc"):
+        if d_osc > 2 and self.oscillator in SINGLE_PHASE:
             raise DeviceError(
                 f"device {self.name} has single-phase oscillators (d_osc = 2) but "
                 f"the checkpoint has d_osc = {d_osc}: use sphere-generic"

@@ -101,3 +101,14 @@ def test_bad_requests():
             precision(RING, drive)
     with pytest.raises(ComponentError, match="no energy section"):
         physics_limits(RING.changed(energy=None), LIBRARY)
+
+
+def test_a_relaxation_oscillator_has_a_minimum_of_its_own():
+    """3.2 rad^2/s are 21 dB above it, as the preset says."""
+    found = limits(Device.load("vo2-relaxation"))
+    own = found["phase diffusion of a relaxation oscillator"]
+    assert own.factor == pytest.approx(10**2.1, rel=0.02)
+    assert found["phase diffusion"].factor / own.factor == pytest.approx(1.55, abs=0.01)
+    assert found["phase diffusion"].holds
+    for name in ("josephson-4k", "mems"):
+        assert not limits(Device.load(name))["phase diffusion"].holds
