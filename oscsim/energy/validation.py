@@ -73,6 +73,7 @@ class _Recipe(BaseModel):
     unit: Unit
     what: Text
     published: Text | Figure | None = None
+    is_bound: bool = False
     terms: tuple[Annotated[tuple[Text, ...], Field(min_length=1)], ...]
     inputs: dict[str, Figure] = Field(default_factory=dict)
     cause: str = ""
@@ -91,6 +92,8 @@ class ChipCheck:
         ``"J"``, ``"W"``, ``"s"``, ``"Hz"`` or ``"count"``.
     published : float or None
         None where none was read.
+    is_bound : bool
+        Whether the source gives an upper bound, "less than".
     predicted : float or None
         At nominal values; None where the library cannot predict it.
     spread : Range or None
@@ -113,6 +116,7 @@ class ChipCheck:
     what: str
     unit: str
     published: float | None
+    is_bound: bool
     predicted: float | None
     spread: Range | None
     cause: str
@@ -227,6 +231,7 @@ class _Prediction:
             what=recipe.what,
             unit=recipe.unit,
             published=published,
+            is_bound=recipe.is_bound,
             predicted=predicted if terms else None,
             spread=spread,
             cause=recipe.cause,

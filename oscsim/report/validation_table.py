@@ -33,8 +33,8 @@ def print_validation(console: Console, checks: Sequence[ChipCheck]) -> None:
             check.quantity,
             _shown(check.predicted, check),
             _spread(check),
-            _shown(check.published, check),
-            "-" if check.ratio is None else f"{check.ratio:.2g}",
+            ("< " if check.is_bound else "") + _shown(check.published, check),
+            _ratio(check),
             verdict(check),
         )
     console.print(table)
@@ -63,6 +63,12 @@ def verdict(check: ChipCheck) -> str:
     else:
         found = f"within {TOLERATED:g}"
     return f"{found}; not verified" if check.is_from_memory else found
+
+
+def _ratio(check: ChipCheck) -> str:
+    if check.ratio is None:
+        return "-"
+    return ("> " if check.is_bound else "") + f"{check.ratio:.2g}"
 
 
 def _shown(value: float | None, check: ChipCheck) -> str:

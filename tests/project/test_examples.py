@@ -110,3 +110,16 @@ def test_the_ising_machine_finds_the_best_cut(tmp_path):
         assert float(share) >= 25
         assert float(mean) > 0.75 * float(edges) * 0.85
     assert (tmp_path / "max-cut.png").stat().st_size > 10_000
+
+
+def test_array_prints_sweeps_and_refuses_what_does_not_fit(tmp_path):
+    out = run("12_array.py", tmp_path)
+    median, tail = (
+        float(re.search(rf"{q} ([\d.]+) ns", out)[1]) for q in ("p50", "p99")
+    )
+    assert 0 < median < tail
+    assert len(re.findall(r"decode, batch 64", out)) == 2
+    assert "not the 2.3e-07 s of the device" in out
+    assert re.search(r"refused: a context of 64 tokens does not fit", out)
+    assert "is worn out after" in out
+    assert (tmp_path / "array.png").stat().st_size > 10_000

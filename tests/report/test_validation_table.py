@@ -27,3 +27,13 @@ def test_verdicts():
     assert "within 3; not verified" in said
     assert "no figure to compare; not verified" in said
     assert "not predicted" in said
+
+
+def test_a_bound_is_printed_as_one():
+    console = Console(file=StringIO(), width=1000)
+    print_validation(console, validate())
+    rows = [r for r in console.file.getvalue().splitlines() if "cycles to the" in r]
+    assert "< 50" in rows[0]
+    assert "> 0.4" in rows[0]
+    assert "< 5 " in rows[1]
+    assert not any("< 1.07" in row for row in rows)

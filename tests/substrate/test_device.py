@@ -216,7 +216,9 @@ def test_what_is_not_a_readable_file_is_refused(tmp_path):
             Device.load(tmp_path / name)
         one_sentence(error)
     for name in ("no-such-preset", "", ".", "ring-65nm.json", "RING-65NM"):
-        with pytest.raises(DeviceError, match="one of ideal, josephson-4k, lc-board") as error:
+        with pytest.raises(
+            DeviceError, match="one of ideal, josephson-4k, lc-board"
+        ) as error:
             Device.load(name)
         one_sentence(error)
 
