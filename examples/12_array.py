@@ -14,7 +14,7 @@ from oscsim.bridge.array import attention_of
 from oscsim.energy.timeline import settle_quantile, sweeps
 from oscsim.errors import DeviceError
 from oscsim.report.canvas import png
-from oscsim.report.numbers import quantity
+from oscsim.report.numbers import percent, quantity
 from oscsim.report.timeline_figure import timeline_figure
 from oscsim.report.timeline_table import print_timelines
 
@@ -31,12 +31,16 @@ checkpoint = osc.load_checkpoint(MODEL)
 windows = 2 if given.quick else 16
 run = osc.infer(checkpoint, device=device, chips=1, windows=windows, repeats=1)
 tally = run.tallies[0]
-print(f"settling to 0.01 rad, {tally.oscillators:,} oscillators of {windows} windows:")
-for q in (0.5, 0.9, 0.99):
-    print(f"  p{100 * q:g} {quantity(settle_quantile(device, tally, q), 's')}", end="")
-print(f"; the device gives {quantity(device.settle_time, 's')}\n")
+undriven = percent(tally.undriven / tally.oscillators, 1)
+quantiles = {
+    q: settle_quantile(device, tally, q, of_driven=True) for q in (0.5, 0.9, 0.99)
+}
+print(f"{tally.oscillators:,} oscillators of {windows} windows, {undriven} undriven;")
+print("the others settle to 0.01 rad in", end=" ")
+print(", ".join(f"{quantity(t, 's')} (p{100 * q:g})" for q, t in quantiles.items()))
+print(f"the device gives {quantity(device.settle_time, 's')}\n")
 model = attention_of(checkpoint.fixed_query, run.data.context)
-measured = settle_quantile(device, tally, 0.99)
+measured = quantiles[0.99]
 console = Console(width=150)
 for time in (device.settle_time, measured):
     found = sweeps(device, model, batch=64, settle_s=time, macs_per_s=given.macs)

@@ -211,7 +211,9 @@ def sweeps(
     )
 
 
-def settle_quantile(device: Device, tally: SettleTally, q: float = 0.99) -> float:
+def settle_quantile(
+    device: Device, tally: SettleTally, q: float = 0.99, *, of_driven: bool = False
+) -> float:
     """Return a quantile of the settling times of a run (s), to within 12 %.
 
     Parameters
@@ -222,6 +224,8 @@ def settle_quantile(device: Device, tally: SettleTally, q: float = 0.99) -> floa
         Its time to 0.01 rad, in units of 1 / ``coupling_max``.
     q : float
         Share of the oscillators that have settled by then.
+    of_driven : bool
+        Whether oscillators without any drive, which never settle, are left out.
 
     Raises
     ------
@@ -237,12 +241,15 @@ def settle_quantile(device: Device, tally: SettleTally, q: float = 0.99) -> floa
         raise DeviceError(f"device {device.name} is in model units: no seconds")
     if not tally.time_histogram.any():
         raise SpecError("the tally has no settling times: run at rung finite or above")
-    found = histogram_quantile(tally.time_histogram, q)
-    if math.isinf(found):
+    times = tally.time_histogram.copy()
+    if of_driven:
+        times[-1] -= tally.undriven
+    found = histogram_quantile(times, q)
+    if not math.isfinite(found):
         raise DeviceError(
             f"{tally.undriven:,} of {tally.oscillators:,} oscillators have no drive: "
-            f"the p{100 * q:g} of the settling time is infinite; use a smaller q, or "
-            "more weight_bits"
+            f"the p{100 * q:g} of the settling time is not finite; use a smaller q, "
+            "more weight_bits, or of_driven"
         )
     return found / device.coupling_max
 

@@ -10,7 +10,6 @@ from oscsim.energy.mapping import Attention, map_attention
 from oscsim.energy.timeline import PHASES, Timeline, timeline
 from oscsim.errors import SpecError
 from oscsim.report.canvas import BLUE, INK, LINES, MARKERS, ORANGE, PALE, blank
-from oscsim.report.numbers import scale_of
 from oscsim.substrate.device import Device
 
 BATCHES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
@@ -31,7 +30,7 @@ def timeline_figure(
     settle_s: float | None = None,
     macs_per_s: float | None = None,
 ) -> Figure:
-    """Draw decoding against the batch: rate by array, seconds by phase of the first.
+    """Draw decoding against the batch: rate by array, time by phase on the last.
 
     Parameters
     ----------
@@ -48,7 +47,7 @@ def timeline_figure(
     -------
     Figure
         Left, tokens per second over the batch, both axes logarithmic. Right,
-        microseconds or so per token by phase on the first device.
+        share of the time by phase on the last device.
 
     Raises
     ------
@@ -71,10 +70,10 @@ def timeline_figure(
         ]
         for device in devices
     ]
-    with blank(8.4, 3.4) as figure:
+    with blank(8.8, 3.4) as figure:
         left, right = figure.subplots(1, 2)
         _rates(left, timed, batches)
-        _phases(right, timed[0], batches)
+        _phases(right, timed[-1], batches)
     return figure
 
 
@@ -102,14 +101,13 @@ def _rates(
 
 
 def _phases(ax: Any, row: Sequence[Timeline], batches: Sequence[int]) -> None:
-    scale, prefix = scale_of(max(one.latency_s / one.mapping.tokens for one in row))
     base = np.zeros(len(row))
     for name in (name for name in PHASES if name in row[0].seconds):
-        height = np.array([one.per_token_s[name] for one in row]) / scale
+        share = np.array([100 * one.seconds[name] / one.latency_s for one in row])
         shade, hatch = SHADES[name]
         ax.bar(
             range(len(row)),
-            height,
+            share,
             bottom=base,
             color=shade,
             hatch=hatch,
@@ -117,12 +115,13 @@ def _phases(ax: Any, row: Sequence[Timeline], batches: Sequence[int]) -> None:
             linewidth=0.4,
             label=name,
         )
-        base += height
+        base += share
+    ax.set_ylim(0, 100)
     ax.set_xticks(range(len(row)), [str(batch) for batch in batches])
     ax.set_xlabel("sequences at a time")
-    ax.set_ylabel(f"time per token ({prefix}s)")
+    ax.set_ylabel("share of the time (%)")
     ax.set_title(f"{_size(row[0].mapping.device)} oscillators a tile, by phase")
-    ax.legend()
+    ax.legend(loc="center left", bbox_to_anchor=(1, 0.5), reverse=True)
 
 
 def _size(device: Device) -> str:
