@@ -3,38 +3,41 @@
 import math
 from collections import Counter
 from collections.abc import Iterable
+from typing import TypeAlias
 
 from oscsim.bridge.checkpoint import Checkpoint
 from oscsim.bridge.setting import Setting
+from oscsim.energy.baselines import Shape
 from oscsim.energy.mapping import Attention, map_attention
 from oscsim.energy.timeline import timeline
 from oscsim.models.config import FixedQueryConfig
 from oscsim.substrate.device import Device
 
+Sizes: TypeAlias = FixedQueryConfig | Shape
+"""What says how large a fixed-query model is."""
 
-def attention_of(config: FixedQueryConfig, context: int) -> Attention:
+
+def attention_of(model: Sizes, context: int) -> Attention:
     """Return what a fixed-query model asks of an array at one length.
 
     Parameters
     ----------
-    config : FixedQueryConfig
+    model : FixedQueryConfig or Shape
         The model; without oscillators it counts as d_osc = 2.
     context : int
         Tokens of an item.
     """
     return Attention(
-        n_layers=config.n_layers,
-        n_heads=config.n_heads,
-        d_osc=config.d_osc or 2,
+        n_layers=model.n_layers,
+        n_heads=model.n_heads,
+        d_osc=model.d_osc or 2,
         context=context,
-        causal=config.causal,
-        d_head=config.d_model // config.n_heads,
+        causal=model.causal,
+        d_head=model.d_model // model.n_heads,
     )
 
 
-def latency_per_token(
-    device: Device, config: FixedQueryConfig, lengths: Iterable[int]
-) -> float:
+def latency_per_token(device: Device, model: Sizes, lengths: Iterable[int]) -> float:
     """Return the time on the substrate per token (s), items one after the other.
 
     The mean over all tokens of `oscsim.energy.timeline.timeline`: rows of
@@ -47,7 +50,7 @@ def latency_per_token(
     ----------
     device : Device
         Gives times and sizes.
-    config : FixedQueryConfig
+    model : FixedQueryConfig or Shape
         The model.
     lengths : iterable of int
         Tokens of each item.
@@ -59,7 +62,7 @@ def latency_per_token(
     """
     found = Counter(int(n) for n in lengths)
     sweeps = {
-        n: timeline(map_attention(device, attention_of(config, n))).latency_s
+        n: timeline(map_attention(device, attention_of(model, n))).latency_s
         for n in found
     }
     seconds = math.fsum(number * sweeps[n] for n, number in found.items())
