@@ -110,3 +110,9 @@ def test_the_ising_machine_finds_the_best_cut(tmp_path):
         assert float(share) >= 25
         assert float(mean) > 0.75 * float(edges) * 0.85
     assert (tmp_path / "max-cut.png").stat().st_size > 10_000
+
+
+def test_the_worked_example_prints_both_sides_of_the_coupling_function(tmp_path):
+    out = run("12_energy_worked_example.py", tmp_path)
+    ratios = re.findall(r"^D/A +([\d.]+) \(", out, re.MULTILINE)
+    assert [float(r) for r in ratios] == [0.870, 0.961, 1.008, 1.015, 1.012, 1.017]
