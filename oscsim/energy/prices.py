@@ -34,7 +34,8 @@ DIGITAL_ACTIONS = (
     "weight_read_byte",
     "token_io_byte",
 )
-ACTIONS = DIGITAL_ACTIONS + SUBSTRATE_ACTIONS
+RIVAL_ACTIONS = ("cim_mac", "analog_softmax_s", "gpu_mac")
+ACTIONS = DIGITAL_ACTIONS + SUBSTRATE_ACTIONS + RIVAL_ACTIONS
 
 PICO = 1e-12
 MICRO = 1e-6
