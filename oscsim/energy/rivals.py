@@ -138,7 +138,8 @@ def rivals(
             "digital softmax on a GPU",
             gpu_softmax(shape),
             gpu,
-            f"softmax twin in bf16 at 4 nm, board power, {used:.0%} of peak assumed",
+            f"softmax twin in bf16 at 4 nm, power of the board at {used:.0%} of its "
+            "peak, which needs large batches",
         ),
     )
 

@@ -113,7 +113,7 @@ def test_a_gpu_is_paid_by_its_multiplications():
     macs = digital_softmax(WHOLE).total("mac") / WHOLE.rows
     rival = named()["digital softmax on a GPU"]
     assert system_pj(rival) == pytest.approx(macs * 1.42 * 2.5, rel=1e-12)
-    assert "40% of peak" in rival.remark
+    assert "40% of its peak" in rival.remark
 
 
 @pytest.mark.parametrize("node", [45, 7])
