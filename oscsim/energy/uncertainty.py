@@ -234,6 +234,11 @@ def set_values(library: Library, values: Mapping[str, float]) -> Library:
     return Library({**library.components, **changed})
 
 
+_OTHER: dict[str | None, tuple[str, ...]] = {
+    None: ("low", "high"),
+    "low": ("high",),
+    "high": ("low",),
+}
 _ENDS = ("value", "low", "high")
 
 
@@ -257,7 +262,7 @@ def _search(
     for _ in range(SWEEPS):
         before = dict(ends)
         for cause, names in groups.items():
-            for end in ("low", "high"):
+            for end in _OTHER[ends.get(cause)]:
                 values = {name: getattr(library[name], end) for name in names}
                 tried = set_values(current, values)
                 found = _ratio(case, rival, tried)

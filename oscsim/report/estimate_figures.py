@@ -1,12 +1,19 @@
 """Where two totals differ, what their ratio hangs on, and where it crosses 1."""
 
-import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import NullFormatter, ScalarFormatter
+import textwrap
 
-from oscsim.bridge.cost import ATTENTION_PHASES
-from oscsim.bridge.estimate import Scenario
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.figure import Figure
+from matplotlib.ticker import (
+    FuncFormatter,
+    LogLocator,
+    MaxNLocator,
+    NullFormatter,
+    NullLocator,
+)
+
+from oscsim.bridge.cost import ATTENTION_PHASES, attention_j
 from oscsim.bridge.judge import Judgement, Reading
 from oscsim.energy.uncertainty import Curve
 from oscsim.report.canvas import BLUE, INK, LINES, MARKERS, ORANGE, PALE, blank, plain
@@ -20,9 +27,8 @@ COLOURS = (BLUE, ORANGE)
 def waterfall_figure(one: Judgement) -> Figure:
     """Draw the steps from a rival's attention stage to the subject's, by phase.
 
-    Nominal joules per token; what a phase adds is filled, what it saves
-    hatched. The last steps are the rest of the system, whose totals are
-    written beside the bars of the whole.
+    Nominal joules per token. The first and the last bar are the two stages, the
+    others what a phase adds (filled) or saves (hatched).
 
     Parameters
     ----------
@@ -32,31 +38,35 @@ def waterfall_figure(one: Judgement) -> Figure:
     mine, theirs = (by_phase(s.ledger) for s in (one.subject, one.rival))
     steps = [
         (PHASES[phase][0], mine.get(phase, 0.0) - theirs.get(phase, 0.0))
-        for phase in (*ATTENTION_PHASES, "memory", "control")
+        for phase in ATTENTION_PHASES
     ]
     steps = [(name, joules) for name, joules in steps if joules]
-    biggest = max(abs(joules) for _, joules in steps)
-    scale, prefix = scale_of(biggest)
-    with blank(7.4, 0.34 * (len(steps) + 2) + 1.5) as figure:
+    start, end = (attention_j(s.ledger) for s in (one.rival, one.subject))
+    scale, prefix = scale_of(max(start, end))
+    names = [one.rival.name, *(name for name, _ in steps), one.subject.name]
+    with blank(7.4, 0.34 * len(names) + 1.2) as figure:
         ax = figure.subplots()
-        at = 0.0
-        for row, (name, joules) in enumerate(steps):
-            _step(ax, row, at, joules, scale)
+        _bar(ax, 0, 0.0, start / scale, "total")
+        at = highest = start
+        for row, (_, joules) in enumerate(steps, start=1):
+            _bar(ax, row, at / scale, joules / scale, "adds" if joules > 0 else "saves")
             at += joules
-            del name
-        row = len(steps)
-        _step(ax, row, 0.0, at, scale, total=True)
-        names = [*(name for name, _ in steps), "difference"]
-        ax.set_yticks(range(row + 1), names)
-        ax.set_ylim(row + 0.6, -0.6)
-        ax.axvline(0, color=INK, lw=0.8)
-        ax.margins(x=0.18)
-        ax.set_title(plain(f"{_said(one.subject)} less {_said(one.rival)}"))
+            highest = max(highest, at)
+        _bar(ax, len(names) - 1, 0.0, end / scale, "total")
+        ax.set_yticks(range(len(names)), [plain(wrapped(name)) for name in names])
+        ax.set_ylim(len(names) - 0.4, -0.6)
+        ax.set_xlim(0, 1.15 * highest / scale)
+        ax.set_title("attention stage, from the rival to the subject")
         ax.set_xlabel(
-            f"{prefix}J per token, nominal, summed from top to bottom; "
-            "phases that do not differ are left out"
+            f"{prefix}J per token, nominal; filled: added, hatched: saved; phases "
+            "alike in both left out"
         )
     return figure
+
+
+def wrapped(name: str) -> str:
+    """Return a name in lines short enough for an axis."""
+    return "\n".join(textwrap.wrap(name, 28))
 
 
 def tornado_figure(one: Judgement) -> Figure:
@@ -91,11 +101,10 @@ def tornado_figure(one: Judgement) -> Figure:
         ax.set_yticks(rows, [plain(name) for name in names])
         ax.set_ylim(len(shown) - 0.4, -0.6)
         ax.set_xscale("log")
-        _plain_ticks(ax)
-        ax.set_title(plain(f"{_said(one.subject)} / {_said(one.rival)}"))
+        _narrow_ticks(ax.xaxis)
+        ax.set_title(plain(_ratio(one)))
         ax.set_xlabel(
-            "ratio of the attention stages (log axis); in brackets the rank "
-            "correlation; assumption ranges"
+            "ratio of the attention stages (log axis); brackets: rank correlation"
         )
         figure.legend(loc="outside lower center", ncols=4)
     return figure
@@ -119,12 +128,12 @@ def crossover_figure(judged: tuple[Judgement, ...]) -> Figure:
         for ax, name, title in zip(axes, ("exponential", "mac"), titles, strict=True):
             for k, one in enumerate(judged):
                 curve: Curve = getattr(one.attention, name)
-                _curve(ax, curve, k, f"{_said(one.subject)} / {_said(one.rival)}")
+                _curve(ax, curve, k, _ratio(one))
             _own_price(ax, judged[0].attention, name)
             ax.axhline(1, color=INK, lw=1, ls=LINES[3])
             ax.set_xscale("log")
             ax.set_yscale("log")
-            _plain_ticks(ax, "y")
+            _plain_ticks(ax.yaxis)
             ax.set_title(title)
             curve = getattr(judged[0].attention, name)
             ax.set_xlabel(f"{curve.component} (pJ per event, log axis)")
@@ -134,30 +143,30 @@ def crossover_figure(judged: tuple[Judgement, ...]) -> Figure:
     return figure
 
 
-def _step(
-    ax: Axes, row: int, at: float, joules: float, scale: float, *, total: bool = False
-) -> None:
-    saves = joules < 0
+def _bar(ax: Axes, row: int, at: float, width: float, kind: str) -> None:
+    fill = {"total": BLUE, "adds": ORANGE, "saves": PALE}[kind]
     ax.barh(
         row,
-        joules / scale,
-        left=at / scale,
+        width,
+        left=at,
         height=0.6,
-        color=INK if total else (PALE if saves else ORANGE),
-        hatch="" if total or not saves else "///",
+        color=fill,
+        hatch="///" if kind == "saves" else "",
         edgecolor=INK,
         linewidth=0.6,
     )
-    end = (at + joules) / scale
     ax.annotate(
-        f"{joules / scale:+.3g}",
-        (end, row),
-        xytext=(-4 if saves else 4, 0),
+        f"{width:.3g}" if kind == "total" else f"{width:+.2g}",
+        (max(at, at + width), row),
+        xytext=(4, 0),
         textcoords="offset points",
-        ha="right" if saves else "left",
         va="center",
         fontsize=8,
     )
+
+
+def _ratio(one: Judgement) -> str:
+    return f"{one.subject.name} / {one.rival.name}"
 
 
 def _curve(ax: Axes, curve: Curve, number: int, label: str) -> None:
@@ -190,15 +199,15 @@ def _own_price(ax: Axes, reading: Reading, name: str) -> None:
     ax.axvspan(value.low, value.high, color=INK, alpha=0.07, lw=0)
 
 
-def _plain_ticks(ax: Axes, axis: str = "x") -> None:
-    ticks = ax.xaxis if axis == "x" else ax.yaxis
-    low, high = ax.get_xlim() if axis == "x" else ax.get_ylim()
-    formatter = ScalarFormatter()
-    formatter.set_scientific(False)
-    ticks.set_major_formatter(formatter)
-    within = np.log10(high / low) < 1
-    ticks.set_minor_formatter(formatter if within else NullFormatter())
+def _plain_ticks(axis: Axis) -> None:
+    """Label 1, 2 and 5 of every decade of a logarithmic axis as they are."""
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())
 
 
-def _said(one: Scenario) -> str:
-    return one.name
+def _narrow_ticks(axis: Axis) -> None:
+    """Label a logarithmic axis that spans less than a decade."""
+    axis.set_major_locator(MaxNLocator(7))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.4g}"))
+    axis.set_minor_locator(NullLocator())

@@ -32,6 +32,8 @@ def print_estimate(
     console.print(_phases(estimate))
     console.print(_components(estimate))
     for one in judged:
+        said = f"{one.subject.name} / {one.rival.name}: "
+        console.print(Text.assemble((said, "bold"), f"{ratios(one)}."))
         console.print(_judged(one))
     for note in remarks(estimate):
         console.print(f"- {note}", highlight=False)
@@ -42,7 +44,9 @@ def headline(estimate: Estimate) -> str:
     """Return what is priced, in one line."""
     shape = estimate.shape
     tokens = f"{len(shape.lengths)} x {shape.rows / len(shape.lengths):.3g} tokens"
-    sizes = f"{shape.n_layers} layers, {shape.n_heads} heads, width {shape.d_model}"
+    layers = "layer" if shape.n_layers == 1 else "layers"
+    heads = "head" if shape.n_heads == 1 else "heads"
+    sizes = f"{shape.n_layers} {layers}, {shape.n_heads} {heads}, width {shape.d_model}"
     if estimate.device is None:
         return f"{sizes}, {tokens}, digital logic at {estimate.node_nm} nm"
     return (
@@ -170,10 +174,7 @@ def _components(estimate: Estimate) -> Table:
 
 def _judged(one: Judgement) -> Table:
     reading = one.attention
-    table = Table(
-        title=f"{one.subject.name} / {one.rival.name}: {ratios(one)}",
-        caption=f"of the attention stage; {crossings(reading)}",
-    )
+    table = Table(caption=f"of the attention stage; {crossings(reading)}")
     for heading in ("what the ratio hangs on", "rank correlation", "at p10", "at p90"):
         table.add_column(heading, justify="left" if "ratio" in heading else "right")
     for cause in reading.sensitivities[:SHOWN]:
