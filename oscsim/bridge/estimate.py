@@ -15,7 +15,7 @@ from oscsim.energy.prices import Prices
 from oscsim.energy.rivals import SAME, Rival, rivals
 from oscsim.energy.substrate import substrate
 from oscsim.energy.uncertainty import Case, share_won, used
-from oscsim.errors import ComponentError, SpecError
+from oscsim.errors import SpecError
 from oscsim.substrate.device import Device
 
 TILE = 16.0
@@ -221,9 +221,7 @@ def _prices(device: Device | None, node_nm: int | None) -> tuple[Prices, int]:
         return Prices.digital(node_nm), node_nm
     prices = Prices.of_device(device)
     if node_nm is None:
-        if prices.digital_node_nm is None:
-            raise ComponentError(f"device {device.name} names no digital node")
-        return prices, prices.digital_node_nm
+        return prices, prices.digital_node_nm or DEFAULT_NODE
     terms = {**prices.terms, **Prices.digital(node_nm).terms}
     return replace(prices, terms=terms, digital_node_nm=node_nm), node_nm
 

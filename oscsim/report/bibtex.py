@@ -9,6 +9,9 @@ from oscsim.energy.components import Component
 DOI = re.compile(r"doi:\s?(10\.\d{4,9}/[^\s,;()]+)")
 ARXIV = re.compile(r"arXiv:(\d{4}\.\d{4,5})")
 UNSOURCED = re.compile(r"a choice|no citation")
+CITES = re.compile(
+    r"\b(19|20)\d\d\b|doi:|arXiv:|et al|@[0-9a-f]{7}|\(datasheet\)|PMC\d"
+)
 SPECIAL = {c: f"\\{c}" for c in "&%$#_{}"} | {
     "~": "\\textasciitilde{}",
     "^": "\\textasciicircum{}",
@@ -20,8 +23,9 @@ def bibtex(components: Iterable[Component]) -> str:
     """Return one ``@misc`` entry per source text, with what rests on it.
 
     The text stands as it is in the library; a DOI or an arXiv number is
-    repeated as a field only where the text holds one. Numbers that are a
-    choice, or have no citation, are listed in a comment at the end.
+    repeated as a field only where the text holds one, a year only where a number
+    was read and not derived. Numbers that are a choice, or whose source names no
+    publication, are listed in a comment at the end.
 
     Parameters
     ----------
@@ -33,11 +37,15 @@ def bibtex(components: Iterable[Component]) -> str:
         by_source.setdefault(part.source, []).append(part)
     entries, bare = [], []
     for source, parts in by_source.items():
-        if UNSOURCED.search(source) or all(p.confidence == "assumed" for p in parts):
+        is_choice = all(part.confidence == "assumed" for part in parts)
+        if is_choice or UNSOURCED.search(source) or not CITES.search(source):
             bare += parts
         else:
             entries.append(_entry(source, parts))
-    comment = [f"% {part.id}: {_line(part.source)}" for part in bare]
+    # BibTeX reads an @ outside entries as the start of one
+    comment = [
+        f"% {part.id}: {_line(part.source)}".replace("@", " at ") for part in bare
+    ]
     if comment:
         comment.insert(0, "% Numbers without a source that could be cited:")
     return "\n".join([*entries, *comment]) + "\n" if entries or comment else ""
@@ -51,7 +59,8 @@ def _entry(source: str, parts: list[Component]) -> str:
     if arxiv:
         fields |= {"eprint": arxiv[1], "archiveprefix": "arXiv"}
     years = {part.year for part in parts}
-    if len(years) == 1:
+    is_read = all(part.confidence in ("primary", "secondary") for part in parts)
+    if len(years) == 1 and is_read:
         fields["year"] = str(years.pop())
     words = sorted({part.confidence for part in parts})
     ids = ", ".join(part.id for part in parts)

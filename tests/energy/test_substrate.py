@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from oscsim.bridge.checkpoint import load_checkpoint
-from oscsim.bridge.cost import shape_of
+from oscsim.bridge.cost import price, shape_of
 from oscsim.bridge.datasets import read_sva
+from oscsim.bridge.estimate_checkpoint import estimate_checkpoint
 from oscsim.bridge.infer import infer
 from oscsim.energy.baselines import Shape
 from oscsim.energy.components import Library
@@ -31,13 +32,20 @@ def assert_same_counts(run):
         assert number == pytest.approx(expected.actions[key], rel=1e-12), key
 
 
-def test_sentences_on_rings(tmp_path):
+def test_sentences_on_rings_cost_what_the_run_costs(tmp_path):
     model = load_checkpoint(DATA / "checkpoints" / "sva-osc-d2-s0")
     lines = (DATA / "datasets" / "sva" / "validation.jsonl").read_text("utf-8")
     file = tmp_path / "few.jsonl"
     file.write_text("\n".join(lines.splitlines()[:5]), encoding="utf-8")
     data = read_sva(file, model.fixed_query)
-    assert_same_counts(infer(model, data, device=RING, chips=1, repeats=1))
+    run = infer(model, data, device=RING, chips=1, repeats=1)
+    assert_same_counts(run)
+    measured = price(run).substrate
+    described = estimate_checkpoint(model, RING, data=file)
+    ledger = described.subjects[0].ledger
+    assert ledger.nominal_j() == pytest.approx(measured.nominal_j(), rel=1e-12)
+    assert ledger.range_j() == pytest.approx(measured.range_j(), rel=1e-9)
+    assert described.latency_s == price(run).latency_s
 
 
 def test_bytes_on_spheres():
