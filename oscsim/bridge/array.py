@@ -3,13 +3,16 @@
 import math
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from oscsim.bridge.checkpoint import Checkpoint
 from oscsim.bridge.setting import Setting
 from oscsim.energy.baselines import Shape
+from oscsim.energy.components import Library
+from oscsim.energy.limits import Limit, Precision, physics_limits, precision
 from oscsim.energy.mapping import Attention, map_attention
-from oscsim.energy.timeline import timeline
+from oscsim.energy.timeline import Timeline, sweeps, timeline
 from oscsim.models.config import FixedQueryConfig
 from oscsim.substrate.device import Device
 
@@ -67,6 +70,55 @@ def latency_per_token(device: Device, model: Sizes, lengths: Iterable[int]) -> f
     }
     seconds = math.fsum(number * sweeps[n] for n, number in found.items())
     return seconds / sum(n * number for n, number in found.items())
+
+
+@dataclass(frozen=True)
+class OnArray:
+    """What a device does with a model besides spending joules.
+
+    Attributes
+    ----------
+    limits : tuple of Limit
+        Bounds of physics, and how far above them the device sits.
+    held : Precision
+        What heat, mismatch and read-out leave of a phase at full-scale coupling.
+    timed : tuple of Timeline
+        Prefill, and decoding if causal, at batch 1 and a larger one.
+    """
+
+    limits: tuple[Limit, ...]
+    held: Precision
+    timed: tuple[Timeline, ...]
+
+
+def on_array(
+    device: Device, model: Sizes, context: int, *, batch: int, library: Library
+) -> OnArray:
+    """Return bounds, precision and sweeps of a model on a priced device.
+
+    Parameters
+    ----------
+    device : Device
+        In seconds, with prices.
+    model : FixedQueryConfig or Shape
+        The model.
+    context : int
+        Tokens of the longest item.
+    batch : int
+        The larger batch.
+    library : Library
+        Components of the bounds.
+
+    Raises
+    ------
+    ComponentError, DeviceError, SpecError
+        As `physics_limits` and `sweeps`.
+    """
+    return OnArray(
+        physics_limits(device, library),
+        precision(device),
+        sweeps(device, attention_of(model, context), batch=batch),
+    )
 
 
 def takes_time(setting: Setting) -> bool:

@@ -21,7 +21,8 @@ from oscsim.energy.baselines import (
 from oscsim.energy.components import Component, Library
 from oscsim.energy.ledger import Ledger, Range, account
 from oscsim.energy.prices import Prices
-from oscsim.energy.pricing import ADC_FLOOR
+from oscsim.energy.uncertainty import used
+from oscsim.models.config import FixedQueryConfig
 from oscsim.models.kuramoto_config import KuramotoConfig
 from oscsim.substrate.device import EnergyMap
 from oscsim.typing import IntArray
@@ -177,13 +178,8 @@ def _used(
     tallies: Iterable[Counts], prices: Prices, library: Library
 ) -> tuple[Component, ...]:
     """Return the components of all that was counted, in the library's order."""
-    done = {key[1] for tally in tallies for key, n in tally.actions.items() if n > 0}
-    products = [p for action in done for p in prices.terms[action]]
-    names = {name for product in products for name in product}
-    names |= {overhead.share for overhead in prices.overheads.values()}
-    if "state_read" in done and any(name.startswith("adc.") for name in names):
-        names.add(ADC_FLOOR)
-    return tuple(c for name, c in library.components.items() if name in names)
+    together = {part for tally in tallies for part in used(tally, prices, library)}
+    return tuple(c for c in library.components.values() if c in together)
 
 
 def why_unpriced(setting: Setting) -> str:
@@ -253,7 +249,23 @@ def require_prices(setting: Setting, d_osc: int | None) -> None:
 
 def shape_of(run: AnyRun, lengths: IntArray) -> Shape:
     """Return the sizes of a run's model for closed-form counts."""
-    config = run.checkpoint.fixed_query
+    return shape_for(run.checkpoint.fixed_query, lengths, run.head_rows)
+
+
+def shape_for(
+    config: FixedQueryConfig, lengths: IntArray, head_rows: int | None
+) -> Shape:
+    """Return the sizes of a model on items of some lengths.
+
+    Parameters
+    ----------
+    config : FixedQueryConfig
+        The model.
+    lengths : IntArray, shape (items,)
+        Existing positions of each item.
+    head_rows : int or None
+        Rows that the head reads; None for every position.
+    """
     return Shape(
         n_layers=config.n_layers,
         n_heads=config.n_heads,
@@ -265,6 +277,6 @@ def shape_of(run: AnyRun, lengths: IntArray) -> Shape:
         coupling=config.coupling,
         power=config.p,
         n_outputs=config.n_outputs,
-        head_rows=run.head_rows,
+        head_rows=head_rows,
         n_features=config.n_features,
     )

@@ -79,10 +79,7 @@ class Run:
     @property
     def existing_lengths(self) -> IntArray:
         """Positions of each item that exist in hardware, shape (items,)."""
-        config = self.checkpoint.fixed_query
-        if config.mask_readout and config.is_padded:
-            return self.data.lengths
-        return np.full(len(self.data), self.data.inputs.shape[1])
+        return existing_lengths(self.checkpoint.fixed_query, self.data)
 
     def decided(self, logits: FloatArray) -> IntArray:
         """Return what logits decide, to be compared with the labels.
@@ -274,6 +271,13 @@ def as_data(
         )
     path = bundled_data(config) if data is None else data
     return read_sva(path, config) if wanted is TokenSet else read_digits(path, config)
+
+
+def existing_lengths(config: FixedQueryConfig, data: Labelled) -> IntArray:
+    """Return the positions of each item that exist in hardware, shape (items,)."""
+    if config.mask_readout and config.is_padded:
+        return data.lengths
+    return np.full(len(data), data.inputs.shape[1])
 
 
 def _squeezed(logits: FloatArray) -> FloatArray:

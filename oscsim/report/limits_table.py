@@ -9,6 +9,23 @@ from rich.table import Table
 from oscsim.energy.limits import Limit, Precision
 from oscsim.report.numbers import quantity
 
+LIMIT_HEADER = ("quantity", "this device", "bound", "times above", "bound from")
+BRACKETS = "In brackets: the bound does not bind this design."
+
+
+def limit_rows(limits: Sequence[Limit]) -> list[tuple[str, ...]]:
+    """Return one row a bound, under `LIMIT_HEADER`."""
+    return [
+        (
+            limit.name,
+            _shown(limit.actual, limit.unit),
+            _shown(limit.bound, limit.unit),
+            f"{limit.factor:.3g}" if limit.holds else f"({limit.factor:.3g})",
+            limit.formula if not limit.note else f"{limit.formula}; {limit.note}",
+        )
+        for limit in limits
+    ]
+
 
 def print_limits(
     console: Console, limits: Sequence[Limit], held: Precision | None = None
@@ -25,23 +42,15 @@ def print_limits(
         From `oscsim.energy.limits.precision`.
     """
     table = Table(title="bounds of physics, 300 K")
-    table.add_column("quantity")
-    for heading in ("this device", "bound", "times above"):
-        table.add_column(heading, justify="right")
-    table.add_column("bound from")
-    for limit in limits:
-        said = limit.formula if not limit.note else f"{limit.formula}; {limit.note}"
-        table.add_row(
-            limit.name,
-            _shown(limit.actual, limit.unit),
-            _shown(limit.bound, limit.unit),
-            f"{limit.factor:.3g}" if limit.holds else f"({limit.factor:.3g})",
-            said,
-        )
+    for heading in LIMIT_HEADER:
+        is_number = heading in LIMIT_HEADER[1:4]
+        table.add_column(heading, justify="right" if is_number else "left")
+    for row in limit_rows(limits):
+        table.add_row(*row)
     if limits:
         console.print(table)
         if not all(limit.holds for limit in limits):
-            console.print("In brackets: the bound does not bind this design.")
+            console.print(BRACKETS)
     if held is not None:
         console.print(precision_line(held), highlight=False)
 

@@ -41,7 +41,7 @@ print(", ".join(f"{quantity(t, 's')} (p{100 * q:g})" for q, t in quantiles.items
 print(f"the device gives {quantity(device.settle_time, 's')}\n")
 model = attention_of(checkpoint.fixed_query, run.data.context)
 measured = quantiles[0.99]
-console = Console(width=150)
+console = Console(width=100)
 for time in (device.settle_time, measured):
     found = sweeps(device, model, batch=64, settle_s=time, macs_per_s=given.macs)
     print_timelines(console, found)
