@@ -147,6 +147,31 @@ def test_shipped_checkpoints_are_priced_without_running_a_chip(name, monkeypatch
         assert "the clamp of the read-out acts on" in said
 
 
+@pytest.mark.parametrize(
+    ("name", "reuse", "total", "system", "attention", "digital"),
+    [
+        ("sva-osc-d2-s0", 1.0, 139e-9, 1.005, 1.23, 1.15),
+        ("bytes-osc-d8-p4", 16.0, 291e-9, 1.032, 1.56, 1.04),
+    ],
+)
+def test_medians_of_the_data_page(name, reuse, total, system, attention, digital):
+    """Rows of data/energy/README.md, to the digits that are printed there."""
+    model = load_checkpoint(CHECKPOINTS / name)
+    device = Device.load("ring-65nm" if model.d_osc == 2 else "sphere-generic")
+    found = estimate_checkpoint(model, device, reuse=reuse)
+    mine, softmax, same = (found.subjects[0], *found.rivals[:2])
+    assert mine.ledger.range_j().p50 == pytest.approx(total, rel=4e-3)
+    ratio, won = found.judged(softmax)
+    assert ratio.p50 == pytest.approx(system, abs=6e-4)
+    assert won == 0
+    stages = [
+        account(*attention_case(one.case), found.library)
+        for one in (mine, softmax, same)
+    ]
+    assert stages[0].ratio(stages[1]).p50 == pytest.approx(attention, abs=6e-3)
+    assert stages[0].ratio(stages[2]).p50 == pytest.approx(digital, abs=6e-3)
+
+
 def test_the_clamp_is_looked_for_only_where_an_anchor_is_long(monkeypatch):
     model = load_checkpoint(CHECKPOINTS / "digits-osc-d2")
     short = {k: w / 2 if k.endswith("anchors") else w for k, w in model.weights.items()}
