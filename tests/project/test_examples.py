@@ -119,7 +119,7 @@ def test_the_worked_example_prints_both_sides_of_the_coupling_function(tmp_path)
 
 
 def test_array_prints_sweeps_and_refuses_what_does_not_fit(tmp_path):
-    out = run("13_array.py", tmp_path)
+    out = run("14_array.py", tmp_path)
     said = re.search(r"in ([\d.]+) ns \(p50\), .* ([\d.]+) µs \(p99\)", out)
     assert 0 < float(said[1]) < 1000 * float(said[2])
     assert len(re.findall(r"decode, 64", out)) == 2
