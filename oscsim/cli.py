@@ -4,17 +4,20 @@ import io
 import json
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from oscsim import __version__
+from oscsim.cli_output import assignments as _assignments
+from oscsim.cli_output import console as _console
+from oscsim.cli_output import print_json as _print_json
+from oscsim.cli_output import writable as _writable
+from oscsim.energy_cli import energy
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from oscsim.bridge.checkpoint import Checkpoint
     from oscsim.bridge.infer import AnyRun, Data
     from oscsim.substrate.device import Device
@@ -188,6 +191,9 @@ def _options(
     if version:
         typer.echo(f"oscsim {__version__}")
         raise typer.Exit
+
+
+app.command()(energy)
 
 
 @app.command()
@@ -526,7 +532,9 @@ def devices(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the device presets and where their numbers come from."""
+    """List the presets; one with its sources, prices and bounds of physics."""
+    from oscsim.energy.limits import physics_limits, precision
+    from oscsim.report.limits_table import print_limits
     from oscsim.report.terminal import print_device, print_devices
     from oscsim.substrate.device import Device, presets
 
@@ -536,6 +544,8 @@ def devices(
         _print_json(content[0] if name else content)
     elif name:
         print_device(_console(), found[0])
+        if found[0].energy is not None and found[0].time_unit == "s":
+            print_limits(_console(), physics_limits(found[0]), precision(found[0]))
     else:
         print_devices(_console(), found)
 
@@ -568,35 +578,6 @@ def _device(
     return device
 
 
-def _assignments(texts: list[str] | None, option: str) -> dict[str, Any]:
-    """Read NAME=VALUE pairs; a value is TOML, ``none``, or else plain text."""
-    import tomllib
-
-    from oscsim.errors import SpecError
-
-    fields: dict[str, Any] = {}
-    for text in texts or []:
-        name, equals, value = text.partition("=")
-        if not (equals and name):
-            raise SpecError(f"{option} takes NAME=VALUE, got {text!r}")
-        if value.lower() == "none":
-            fields[name] = None
-            continue
-        try:
-            fields[name] = tomllib.loads(f"value = {value}")["value"]
-        except tomllib.TOMLDecodeError:
-            fields[name] = _number_or_text(value)
-    return fields
-
-
-def _number_or_text(value: str) -> float | str:
-    """Read what TOML does not, such as ``.5``."""
-    try:
-        return float(value)
-    except ValueError:
-        return value
-
-
 def _folder_name(plain: str, extra: dict[str, Any]) -> str:
     """Name a run's folder; what is not the default is in it, as a short digest."""
     import hashlib
@@ -606,35 +587,6 @@ def _folder_name(plain: str, extra: dict[str, Any]) -> str:
         return f"runs/{plain}"
     content = json.dumps(extra, sort_keys=True, default=str)
     return f"runs/{plain}-{hashlib.sha256(content.encode()).hexdigest()[:8]}"
-
-
-@contextmanager
-def _writable(folder: Path | None) -> Iterator[None]:
-    """Check before the work that results can be written; tidy up if it fails."""
-    import tempfile
-
-    from oscsim.errors import SpecError
-
-    if folder is None:
-        yield
-        return
-    made = [f for f in (folder, *folder.parents) if not f.exists()]
-    try:
-        str(folder).encode()
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise SpecError(
-            f"cannot write into {folder}: {reason}; choose another folder"
-        ) from None
-    try:
-        yield
-    finally:
-        for empty in made:
-            with suppress(OSError):
-                empty.rmdir()
 
 
 def _deliver(
@@ -693,13 +645,6 @@ def _interrupted(result: "AnyRun") -> int:
     return _complain(f"interrupted after {done} of {asked} chips", INTERRUPTED)
 
 
-def _console() -> "Console":
-    from rich.console import Console
-
-    # names and sources come from files: brackets in them are no markup
-    return Console(width=None if sys.stdout.isatty() else 120, markup=False)
-
-
 @contextmanager
 def _progress(what: str, quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
     """Show a bar on a terminal and nothing in a pipe."""
@@ -712,10 +657,6 @@ def _progress(what: str, quiet: bool) -> Iterator[Callable[[int, int], None] | N
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
-
-
-def _print_json(content: Any) -> None:
-    typer.echo(json.dumps(content, indent=2, allow_nan=False))
 
 
 def _complain(sentence: str, code: int) -> int:

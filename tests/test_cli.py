@@ -671,6 +671,7 @@ def test_devices_are_listed_with_their_sources(capfd):
         code, out, _ = run(capfd, "devices", device["name"])
         assert code == 0
         assert device["name"] in out
+        assert ("bounds of physics" in out) == (device["energy"] is not None)
         code, out, _ = run(capfd, "devices", device["name"], "--json")
         assert json.loads(out) == device
         for name, origin in device["provenance"].items():

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from oscsim.bridge.array import latency_per_token, takes_time
 from oscsim.bridge.infer import AnyRun
 from oscsim.bridge.language import LanguageRun
 from oscsim.bridge.phase_cost import phase_latency, phase_rivals
@@ -20,9 +21,10 @@ from oscsim.energy.baselines import (
 from oscsim.energy.components import Component, Library
 from oscsim.energy.ledger import Ledger, Range, account
 from oscsim.energy.prices import Prices
-from oscsim.energy.pricing import ADC_FLOOR
+from oscsim.energy.uncertainty import used
+from oscsim.models.config import FixedQueryConfig
 from oscsim.models.kuramoto_config import KuramotoConfig
-from oscsim.substrate.device import Device, EnergyMap
+from oscsim.substrate.device import EnergyMap
 from oscsim.typing import IntArray
 
 SOFTMAX = "digital softmax attention"
@@ -122,7 +124,7 @@ def price(run: AnyRun, library: Library | None = None) -> Cost | None:
     device = run.setting.acting_device
     energy = device.energy
     pulled = _pulled_for_a_time(run)
-    if energy is None or not (pulled or _takes_time(run.setting)):
+    if energy is None or not (pulled or takes_time(run.setting)):
         return None
     library = Library.load() if library is None else library
     prices = Prices.of_device(device)
@@ -137,7 +139,9 @@ def price(run: AnyRun, library: Library | None = None) -> Cost | None:
     return Cost(
         substrate=account(run.counts, prices, library),
         rivals={name: account(c, prices, library) for name, c in rivals.items()},
-        latency_s=latency_per_token(device, lengths, run.checkpoint.config.n_layers),
+        latency_s=latency_per_token(
+            run.setting.device, run.checkpoint.fixed_query, lengths
+        ),
         pairing=_pairing(energy),
         left_out=left_out,
         components=_used([run.counts, *rivals.values()], prices, library),
@@ -174,13 +178,8 @@ def _used(
     tallies: Iterable[Counts], prices: Prices, library: Library
 ) -> tuple[Component, ...]:
     """Return the components of all that was counted, in the library's order."""
-    done = {key[1] for tally in tallies for key, n in tally.actions.items() if n > 0}
-    products = [p for action in done for p in prices.terms[action]]
-    names = {name for product in products for name in product}
-    names |= {overhead.share for overhead in prices.overheads.values()}
-    if "state_read" in done and any(name.startswith("adc.") for name in names):
-        names.add(ADC_FLOOR)
-    return tuple(c for name, c in library.components.items() if name in names)
+    together = {part for tally in tallies for part in used(tally, prices, library)}
+    return tuple(c for c in library.components.values() if c in together)
 
 
 def why_unpriced(setting: Setting) -> str:
@@ -200,7 +199,7 @@ def why_unpriced(setting: Setting) -> str:
 def _pairing(energy: EnergyMap) -> str:
     node = energy.oscillator_node_nm
     oscillators = (
-        "discrete oscillators" if node is None else f"oscillators at {node} nm"
+        "oscillators of no node" if node is None else f"oscillators at {node} nm"
     )
     return (
         f"{oscillators}, digital logic at {energy.digital_node_nm} nm; weights in a "
@@ -237,7 +236,7 @@ def require_prices(setting: Setting, d_osc: int | None) -> None:
         If a price is missing, malformed or of an unknown component or node.
     """
     device = setting.acting_device
-    if device.energy is None or not _takes_time(setting):
+    if device.energy is None or not takes_time(setting):
         return
     oscillators = "oscillator_s" if device.has_phase(d_osc or 2) else "component_s"
     one_of_each = Counts(tokens=1)
@@ -248,17 +247,25 @@ def require_prices(setting: Setting, d_osc: int | None) -> None:
     account(one_of_each, Prices.of_device(device), Library.load(), n_draws=1)
 
 
-def _takes_time(setting: Setting) -> bool:
-    """Return whether oscillators settle for a time that can be priced."""
-    if setting.rung == "digital" or setting.perturbation is not None:
-        return False
-    device = setting.acting_device
-    return device.time_unit == "s" and math.isfinite(device.settle_time)
-
-
 def shape_of(run: AnyRun, lengths: IntArray) -> Shape:
     """Return the sizes of a run's model for closed-form counts."""
-    config = run.checkpoint.fixed_query
+    return shape_for(run.checkpoint.fixed_query, lengths, run.head_rows)
+
+
+def shape_for(
+    config: FixedQueryConfig, lengths: IntArray, head_rows: int | None
+) -> Shape:
+    """Return the sizes of a model on items of some lengths.
+
+    Parameters
+    ----------
+    config : FixedQueryConfig
+        The model.
+    lengths : IntArray, shape (items,)
+        Existing positions of each item.
+    head_rows : int or None
+        Rows that the head reads; None for every position.
+    """
     return Shape(
         n_layers=config.n_layers,
         n_heads=config.n_heads,
@@ -270,29 +277,6 @@ def shape_of(run: AnyRun, lengths: IntArray) -> Shape:
         coupling=config.coupling,
         power=config.p,
         n_outputs=config.n_outputs,
-        head_rows=run.head_rows,
+        head_rows=head_rows,
         n_features=config.n_features,
     )
-
-
-def latency_per_token(device: Device, lengths: IntArray, n_layers: int) -> float:
-    """Return the time on the substrate per token (s).
-
-    Rows of couplings are written one after the other. With one oscillator per
-    query all settle and are read together, ``n write + settle + read`` for n
-    tokens; a single oscillator serves them in turn, ``n (write + settle +
-    read)``. Digital layers are not part of it.
-
-    Parameters
-    ----------
-    device : Device
-        Gives the three times.
-    lengths : IntArray, shape (items,)
-        Tokens of each item.
-    n_layers : int
-        Attention layers, one after the other.
-    """
-    settled = device.settle_time + device.read_time
-    n_tokens = int(lengths.sum())
-    rounds = len(lengths) if device.query_slots == "all" else n_tokens
-    return n_layers * (n_tokens * device.write_time + rounds * settled) / n_tokens

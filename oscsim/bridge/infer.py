@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from oscsim.bridge.array import require_array
 from oscsim.bridge.calibrate import calibrate
 from oscsim.bridge.checkpoint import Checkpoint
 from oscsim.bridge.datasets import TokenSet, bundled_data, read_sva
@@ -78,10 +79,7 @@ class Run:
     @property
     def existing_lengths(self) -> IntArray:
         """Positions of each item that exist in hardware, shape (items,)."""
-        config = self.checkpoint.fixed_query
-        if config.mask_readout and config.is_padded:
-            return self.data.lengths
-        return np.full(len(self.data), self.data.inputs.shape[1])
+        return existing_lengths(self.checkpoint.fixed_query, self.data)
 
     def decided(self, logits: FloatArray) -> IntArray:
         """Return what logits decide, to be compared with the labels.
@@ -188,7 +186,8 @@ def infer(
     DataError
         If the data are not what the checkpoint reads.
     DeviceError
-        If the device cannot hold the checkpoint's d_osc.
+        If the device cannot hold the checkpoint's d_osc, an item does not fit its
+        array, or its couplings would wear out.
     KeyboardInterrupt
         If interrupted before the first chip was done.
     """
@@ -204,6 +203,8 @@ def infer(
         ranging,
     )
     setting.require(checkpoint)
+    longest = data.context if isinstance(data, ByteText) else data.inputs.shape[1]
+    require_array(setting, checkpoint, longest)
     chips, repeats = checked_draws(rung, chips, repeats)
     if isinstance(data, ByteText):
         return infer_text(
@@ -278,6 +279,13 @@ def as_data(
         )
     path = bundled_data(config) if data is None else data
     return read_sva(path, config) if wanted is TokenSet else read_digits(path, config)
+
+
+def existing_lengths(config: FixedQueryConfig, data: Labelled) -> IntArray:
+    """Return the positions of each item that exist in hardware, shape (items,)."""
+    if config.mask_readout and config.is_padded:
+        return data.lengths
+    return np.full(len(data), data.inputs.shape[1])
 
 
 def _squeezed(logits: FloatArray) -> FloatArray:

@@ -10,7 +10,7 @@ from oscsim.errors import DeviceError, SpecError
 from oscsim.models.config import FixedQueryConfig
 from oscsim.models.fixed_query import ReadOut
 from oscsim.models.kuramoto_config import KuramotoConfig
-from oscsim.substrate.device import RUNGS, Device, Rung
+from oscsim.substrate.device import RUNGS, SIZES, Device, Rung
 from oscsim.substrate.perturb import Perturbation
 from oscsim.substrate.phase_chip import Ranging, require_phases
 from oscsim.substrate.phase_update import How
@@ -130,6 +130,12 @@ class Setting:
                 "Kuramoto attention: change the device instead"
             )
         changed = self.device.changes
+        sized = [field for field in SIZES if field in changed]
+        if sized:
+            raise DeviceError(
+                f"{sized[0]} cannot act: arrays of a given size are for fixed-query "
+                f"attention, {name} is Kuramoto attention"
+            )
         require_phases(
             self.acting_device, phase_model(config, ranging=self.ranging), changed
         )

@@ -8,8 +8,6 @@ from oscsim.counts import Counts
 from oscsim.errors import SpecError
 from oscsim.models import counting
 
-EXP_IN_MACS = 10
-
 
 @dataclass(frozen=True)
 class Shape:
@@ -82,7 +80,7 @@ class Shape:
 
         ``H sum T^2``, or ``H sum T (T + 1) / 2`` if causal.
         """
-        return self.n_heads * sum(_pairs(n, self.causal) for n in self.lengths)
+        return self.n_heads * sum(pairs_of(n, self.causal) for n in self.lengths)
 
 
 def digital_softmax(shape: Shape, *, reuse: float = 1.0) -> Counts:
@@ -101,9 +99,9 @@ def digital_softmax(shape: Shape, *, reuse: float = 1.0) -> Counts:
     Counts
         Of the whole model, ``tokens`` being the positions.
     """
-    counts = _body(shape, reuse)
+    counts = count_body(shape, reuse)
     for _ in range(shape.n_layers):
-        _scores(counts, shape, reuse, cached=2)
+        count_scored(counts, shape, reuse, cached=2)
         heads = shape.n_heads * shape.rows
         counting.count_softmax(counts, shape.pairs, heads, shape.d_head)
         counting.count_value_sum(counts, shape.pairs, shape.d_head, reuse=reuse)
@@ -128,16 +126,11 @@ def digital_oscillator(shape: Shape, *, reuse: float = 1.0) -> Counts:
     Counts
         Of the whole model, ``tokens`` being the positions.
     """
-    counts = _body(shape, reuse)
-    heads = shape.n_heads * shape.rows
+    counts = count_body(shape, reuse)
     for _ in range(shape.n_layers):
-        _scores(counts, shape, reuse, cached=2)
+        count_scored(counts, shape, reuse, cached=2)
         _state(counts, shape, reuse)
-        counting.count_similarity(
-            counts, shape.pairs, shape.d_osc, power=shape.power, reuse=reuse
-        )
-        counting.count_readout_normalise(counts, shape.pairs, heads, shape.d_head)
-        counting.count_value_sum(counts, shape.pairs, shape.d_head, reuse=reuse)
+        count_direct(counts, shape, reuse)
     return counts
 
 
@@ -173,103 +166,21 @@ def digital_oscillator_factored(shape: Shape, *, reuse: float = 1.0) -> Counts:
         raise SpecError(
             f"the read-out factors into prefix sums for p = 1 only, got {shape.power}"
         )
-    counts = _body(shape, reuse)
-    heads = shape.n_heads * shape.rows
+    counts = count_body(shape, reuse)
     for _ in range(shape.n_layers):
-        _scores(counts, shape, reuse, cached=1)
+        count_scored(counts, shape, reuse, cached=1)
         _state(counts, shape, reuse)
-        counting.count_prefix_update(
-            counts,
-            heads,
-            shape.d_osc,
-            shape.d_head,
-            stores=None if shape.causal else shape.n_heads * len(shape.lengths),
-            reuse=reuse,
-        )
-        counting.count_prefix_read(
-            counts, heads, shape.d_osc, shape.d_head, reuse=reuse
-        )
+        count_factored(counts, shape, reuse)
     return counts
 
 
-def published_cost(
-    *,
-    n_positions: int,
-    n_heads: int,
-    d_osc: int,
-    coupling: Literal["softplus", "relu", "elu"],
-    causal: bool = False,
-) -> dict[str, int]:
-    """Return the published operation count of one attention stage [1]_.
-
-    In FP32 multiply-accumulate equivalents per layer and sequence, an
-    exponential being 10, P = T^2 or T(T+1)/2 pairs, w = 10 for softplus and
-    1 for relu or elu::
-
-        softmax                             10 H P + 2 H T
-        all digital                         w H P + 2 H P d + 4 H T
-        equilibration physical              w H P + H P d + 2 H T
-        equilibration and read-out physical w H P + 2 H T
-
-    Scores, value sum, projections, memory and coupling writes are not in it:
-    for joules use the ledger, which counts what was executed.
-
-    Parameters
-    ----------
-    n_positions : int
-        Sequence length T.
-    n_heads, d_osc : int
-        Heads H and components d.
-    coupling : {"softplus", "relu", "elu"}
-        Coupling function. The count gives elu the weight of relu, although
-        its negative branch is an exponential.
-    causal : bool
-        Whether only pairs j <= i exist.
-
-    Returns
-    -------
-    dict of str to int
-        By column, named as above.
-
-    Raises
-    ------
-    SpecError
-        If a size is below 1 or the coupling function unknown.
-
-    References
-    ----------
-    .. [1] Pasqualetti & Guo (2026), arXiv:2606.12059, cost of the attention
-       stage.
-    """
-    for name, size in (
-        ("n_positions", n_positions),
-        ("n_heads", n_heads),
-        ("d_osc", d_osc),
-    ):
-        if size < 1:
-            raise SpecError(f"{name} must be at least 1, got {size}")
-    if coupling not in counting.COUPLING_FUNCTIONS:
-        raise SpecError(
-            f"unknown coupling function {coupling!r}: "
-            f"one of {', '.join(counting.COUPLING_FUNCTIONS)}"
-        )
-    weight = EXP_IN_MACS if coupling == "softplus" else 1
-    pairs = n_heads * _pairs(n_positions, causal)
-    rows = n_heads * n_positions
-    return {
-        "softmax": EXP_IN_MACS * pairs + 2 * rows,
-        "all digital": weight * pairs + 2 * pairs * d_osc + 4 * rows,
-        "equilibration physical": weight * pairs + pairs * d_osc + 2 * rows,
-        "equilibration and read-out physical": weight * pairs + 2 * rows,
-    }
-
-
-def _pairs(length: int, causal: bool) -> int:
+def pairs_of(length: int, causal: bool) -> int:
+    """Return the number of (query, anchor) pairs of one head and item."""
     return length * (length + 1) // 2 if causal else length * length
 
 
-def _body(shape: Shape, reuse: float) -> Counts:
-    """Everything but the attention stage, which all variants share."""
+def count_body(shape: Shape, reuse: float) -> Counts:
+    """Count everything but the attention stage, which all variants share."""
     counts = Counts(tokens=shape.rows)
     rows, d, d_ff = shape.rows, shape.d_model, shape.d_ff
     if shape.n_features is None:
@@ -304,9 +215,30 @@ def _body(shape: Shape, reuse: float) -> Counts:
     return counts
 
 
-def _scores(counts: Counts, shape: Shape, reuse: float, *, cached: int) -> None:
+def count_scored(counts: Counts, shape: Shape, reuse: float, *, cached: int) -> None:
+    """Record the scores of a layer and ``cached`` vectors stored per token."""
     counting.count_cache_write(counts, shape.rows, cached * shape.d_model)
     counting.count_scores(counts, shape.pairs, shape.d_head, reuse=reuse)
+
+
+def count_direct(counts: Counts, shape: Shape, reuse: float) -> None:
+    """Record the read-out of one layer pair by pair, and its values."""
+    heads = shape.n_heads * shape.rows
+    counting.count_similarity(
+        counts, shape.pairs, shape.d_osc, power=shape.power, reuse=reuse
+    )
+    counting.count_readout_normalise(counts, shape.pairs, heads, shape.d_head)
+    counting.count_value_sum(counts, shape.pairs, shape.d_head, reuse=reuse)
+
+
+def count_factored(counts: Counts, shape: Shape, reuse: float) -> None:
+    """Record the read-out of one layer in prefix sums."""
+    heads, d = shape.n_heads * shape.rows, shape.d_osc
+    stores = None if shape.causal else shape.n_heads * len(shape.lengths)
+    counting.count_prefix_update(
+        counts, heads, d, shape.d_head, stores=stores, reuse=reuse
+    )
+    counting.count_prefix_read(counts, heads, d, shape.d_head, reuse=reuse)
 
 
 def _state(counts: Counts, shape: Shape, reuse: float) -> None:

@@ -202,13 +202,18 @@ def account(
             pricing.charge(phase, action, product, per_token)
     for name, overhead in prices.overheads.items():
         pricing.charge_overhead(name, overhead)
+    return ledger_of(pricing, counts.tokens)
+
+
+def ledger_of(pricing: Pricing, tokens: int) -> Ledger:
+    """Return what was charged so far as a ledger."""
     return Ledger(
-        tokens=counts.tokens,
+        tokens=tokens,
         entries=tuple(pricing.entries),
         draws={total: pricing.summed(_members(total)) for total in TOTALS},
         untrusted=dict(pricing.untrusted),
         notes=tuple(pricing.notes),
-        seed=seed,
+        seed=pricing.seed,
     )
 
 

@@ -34,7 +34,8 @@ DIGITAL_ACTIONS = (
     "weight_read_byte",
     "token_io_byte",
 )
-ACTIONS = DIGITAL_ACTIONS + SUBSTRATE_ACTIONS
+RIVAL_ACTIONS = ("cim_mac", "analog_softmax_s", "gpu_mac")
+ACTIONS = DIGITAL_ACTIONS + SUBSTRATE_ACTIONS + RIVAL_ACTIONS
 
 PICO = 1e-12
 MICRO = 1e-6
@@ -232,6 +233,19 @@ def _products(
         raise ComponentError(
             f"unknown action {action!r}: one of {', '.join(sorted(ACTIONS))}"
         )
+    return as_products(action, ids)
+
+
+def as_products(
+    action: str, ids: Sequence[str] | Sequence[Sequence[str]]
+) -> tuple[Product, ...]:
+    """Return a price as a sum of products.
+
+    Raises
+    ------
+    ComponentError
+        If ``ids`` is neither a list of component ids nor a list of such lists.
+    """
     flat = [name for name in ids if isinstance(name, str)]
     if flat and len(flat) == len(ids):
         return (tuple(flat),)

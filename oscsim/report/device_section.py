@@ -5,7 +5,7 @@ import math
 from oscsim.bridge.manifest import Manifest
 from oscsim.bridge.setting import Setting
 from oscsim.report.markup import items, paragraph, table
-from oscsim.substrate.device import CHARACTERISTICS, Device
+from oscsim.substrate.device import CHARACTERISTICS, SIZES, Device
 
 UNITS = {
     "frequency_hz": "Hz",
@@ -26,6 +26,12 @@ UNITS = {
     "adc_bits": "bit",
     "write_time": "s",
     "read_time": "s",
+    "bus_bits": "bit",
+    "bus_hz": "Hz",
+    "oscillators": "a tile",
+    "couplers_per_oscillator": "anchors",
+    "tiles": "number",
+    "write_endurance": "writes",
 }
 MODEL_UNITS = {
     "settle_time": "model time",
@@ -95,6 +101,7 @@ def _acts(setting: Setting, name: str) -> str:
         "range_limit": "range_limit" in acting.imperfections,
         "write_time": takes_time and acting.energy is not None,
         "read_time": takes_time and acting.energy is not None,
+        **dict.fromkeys(SIZES, takes_time and acting.energy is not None),
     }
     if name == "winding_counter":  # asked for where it cannot act, it is refused
         acts = "yes" if name in kind.changes else "in models trained with turns"
@@ -141,7 +148,7 @@ def _prices(kind: Device) -> str:
 
 
 def _oscillators(node: int | None) -> str:
-    return "Discrete oscillators" if node is None else f"Oscillators at {node} nm"
+    return "Oscillators of no node" if node is None else f"Oscillators at {node} nm"
 
 
 def repeat(manifest: Manifest) -> str:

@@ -19,7 +19,7 @@ from oscsim.energy.ledger import Total
 from oscsim.report.device_section import unit_of
 from oscsim.report.numbers import bits, percent, quantity, quantity_range
 from oscsim.study.ladder import Ladder
-from oscsim.substrate.device import Device
+from oscsim.substrate.device import SINGLE_PHASE, Device
 from oscsim.substrate.tally import histogram_quantile
 
 
@@ -235,7 +235,7 @@ def print_devices(console: Console, devices: list[Device]) -> None:
     table.add_column("d_osc")
     table.add_column("description")
     for device in devices:
-        single = device.oscillator in ("ring", "lc")
+        single = device.oscillator in SINGLE_PHASE
         table.add_row(device.name, "2" if single else "any", device.description)
     console.print(table)
 

@@ -64,5 +64,16 @@ def conflicts(device: "Device") -> Iterator[tuple[bool, str]]:
             "full-scale coupling: nothing would lock"
         ),
     )
+    yield (
+        device.query_slots == 1 and (device.oscillators or 1) > 1,
+        (
+            "query_slots = 1 has one oscillator for a head: oscillators must be 1 or "
+            f"absent, got {device.oscillators}"
+        ),
+    )
+    yield (
+        (device.bus_bits is None) != (device.bus_hz is None),
+        "a bus has a width and a rate: give both bus_bits and bus_hz",
+    )
     stuck = device.stuck_off + device.stuck_on
     yield stuck > 1, f"stuck_off + stuck_on = {stuck} is more than 1"

@@ -21,8 +21,11 @@ __all__ = [
     "CHARACTERISTICS",
     "IMPERFECTIONS",
     "RUNGS",
+    "SINGLE_PHASE",
+    "SIZES",
     "Device",
     "EnergyMap",
+    "Kind",
     "Provenance",
     "Rung",
     "as_device",
@@ -36,8 +39,20 @@ PositiveRate = Annotated[float, Field(gt=0, le=1e18)]
 Seconds = Annotated[float, Field(ge=0, le=1e6)]
 Fraction = Annotated[float, Field(ge=0, le=1)]
 Bits = Annotated[int, Field(ge=1, le=24)]
+Number = Annotated[int, Field(ge=1, le=10**12)]
 Rung: TypeAlias = Literal["digital", "ideal", "finite", "noisy", "device"]
 
+Kind: TypeAlias = Literal[
+    "ideal", "ring", "lc", "relaxation", "josephson", "mechanical", "sphere"
+]
+
+SINGLE_PHASE: tuple[Kind, ...] = (
+    "ring",
+    "lc",
+    "relaxation",
+    "josephson",
+    "mechanical",
+)
 RUNGS: tuple[Rung, ...] = ("digital", "ideal", "finite", "noisy", "device")
 
 
@@ -49,8 +64,9 @@ class Device(BaseModel):
 
     Attributes
     ----------
-    oscillator : {"ideal", "ring", "lc", "sphere"}
-        Kind. A ring or LC oscillator has one phase: d_osc = 2 only.
+    oscillator : str
+        Kind: ``"ideal"``, ``"sphere"``, or one of ``SINGLE_PHASE``, which have one
+        phase: d_osc = 2 only.
     time_unit : {"s", "model"}
         ``"model"``: times, rates and couplings are the model's own and there
         is no full scale; otherwise SI.
@@ -99,7 +115,15 @@ class Device(BaseModel):
     query_slots : {"all", 1}
         One oscillator per query, or one that serves all queries in turn.
     write_time, read_time : float
-        Seconds to load the couplings of one query, and to read its state.
+        Seconds to load the couplings of one query (besides their transfer over
+        the bus, if there is one), and to read its state.
+    oscillators, couplers_per_oscillator, tiles : int or None
+        Oscillators of one tile, anchors that one of them can see, and tiles; a
+        tile holds the anchors of one head. None: as many as a model asks for.
+    bus_bits, bus_hz : int and float, or None
+        Width and rate of the bus that loads the couplings of a tile.
+    write_endurance : float or None
+        Writes that a coupling survives; None for a volatile memory.
     winding_counter : bool
         Whether whole turns of a phase are counted, so that a state carried from
         one layer to the next keeps them. Kuramoto attention only.
@@ -118,7 +142,7 @@ class Device(BaseModel):
 
     name: str
     description: str = ""
-    oscillator: Literal["ideal", "ring", "lc", "sphere"]
+    oscillator: Kind
     time_unit: Literal["s", "model"] = "s"
     frequency_hz: PositiveRate | None = None
     weak_coupling: Annotated[float, Field(gt=0, le=10)] = 0.1
@@ -142,6 +166,12 @@ class Device(BaseModel):
     query_slots: Literal["all", 1] = "all"
     write_time: Seconds = 0.0
     read_time: Seconds = 0.0
+    oscillators: Number | None = None
+    couplers_per_oscillator: Number | None = None
+    tiles: Number | None = None
+    bus_bits: Number | None = None
+    bus_hz: PositiveRate | None = None
+    write_endurance: PositiveRate | None = None
     winding_counter: bool = False
     energy: EnergyMap | None = None
     provenance: dict[str, Provenance] = Field(default_factory=dict)
@@ -224,7 +254,7 @@ class Device(BaseModel):
             return self
         kept = {"oscillator", "name", "description", "time_unit", "coupling_max"}
         kept |= {"frequency_hz", "weak_coupling", "query_slots", "write_time"}
-        kept |= {"read_time", "winding_counter", "energy"}
+        kept |= {"read_time", "winding_counter", "energy", *SIZES}
         if rung in ("finite", "noisy"):
             kept |= {"settle_time", "start"}
         if rung == "noisy":
@@ -294,7 +324,7 @@ class Device(BaseModel):
         DeviceError
             If a single-phase oscillator is asked for ``d_osc > 2``.
         """
-        if d_osc > 2 and self.oscillator in ("ring", "lc"):
+        if d_osc > 2 and self.oscillator in SINGLE_PHASE:
             raise DeviceError(
                 f"device {self.name} has single-phase oscillators (d_osc = 2) but "
                 f"the checkpoint has d_osc = {d_osc}: use sphere-generic"
@@ -320,6 +350,16 @@ IMPERFECTIONS = (
 )
 
 
+SIZES = (
+    "oscillators",
+    "couplers_per_oscillator",
+    "tiles",
+    "bus_bits",
+    "bus_hz",
+    "write_endurance",
+)
+
+
 CHARACTERISTICS = (
     "frequency_hz",
     "weak_coupling",
@@ -329,6 +369,7 @@ CHARACTERISTICS = (
     "write_time",
     "read_time",
     "winding_counter",
+    *SIZES,
 )
 
 

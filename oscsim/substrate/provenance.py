@@ -24,7 +24,7 @@ class EnergyMap(BaseModel):
     """Which components price the substrate's actions.
 
     ``prices[action]`` is a list of component ids meaning their product. The
-    oscillators' node (None for discrete parts) and the digital logic's node
+    oscillators' node (None for parts of no CMOS node) and the digital logic's node
     are separate; nothing is extrapolated between nodes.
     """
 

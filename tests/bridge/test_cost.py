@@ -3,11 +3,11 @@
 import dataclasses
 import math
 
-import numpy as np
 import pytest
 
 from oscsim.bridge import cost as costs
-from oscsim.bridge.cost import latency_per_token, price, require_prices, shape_of
+from oscsim.bridge.array import latency_per_token
+from oscsim.bridge.cost import price, require_prices, shape_of
 from oscsim.bridge.infer import infer
 from oscsim.bridge.setting import Setting
 from oscsim.counts import Counts
@@ -27,23 +27,13 @@ def run():
     return infer(bundled(), some(64), device=RING, chips=2, repeats=2)
 
 
-def test_latency_by_hand():
-    """Two items of 3 and 1 tokens, two layers: write 1 s, settle 10 s, read 100 s."""
-    kind = RING.changed(write_time=1.0, settle_time=10.0, read_time=100.0)
-    lengths = np.array([3, 1])
-    together = 2 * ((3 * 1 + 110) + (1 * 1 + 110)) / 4
-    assert latency_per_token(kind, lengths, 2) == pytest.approx(together)
-    in_turn = 2 * (4 * (1 + 110)) / 4
-    one = kind.changed(query_slots=1)
-    assert latency_per_token(one, lengths, 2) == pytest.approx(in_turn)
-    assert in_turn > together
-
-
 def test_a_run_costs_what_its_counts_cost(run):
     found = price(run)
     assert found is not None
     assert found.substrate.tokens == run.counts.tokens
-    assert found.latency_s == latency_per_token(RING, run.data.lengths, 1)
+    assert found.latency_s == latency_per_token(
+        RING, run.checkpoint.fixed_query, run.data.lengths
+    )
     assert "65 nm" in found.pairing
     assert "45 nm" in found.pairing
     for ledger in (found.substrate, *found.rivals.values()):

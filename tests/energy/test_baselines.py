@@ -11,8 +11,8 @@ from oscsim.energy.baselines import (
     digital_oscillator,
     digital_oscillator_factored,
     digital_softmax,
-    published_cost,
 )
+from oscsim.energy.published import published_cost
 from oscsim.errors import SpecError
 from oscsim.models import counting
 from oscsim.models.config import FixedQueryConfig, tensor_shapes

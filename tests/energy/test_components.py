@@ -196,6 +196,7 @@ def test_file_round(tmp_path):
         ("value = 1.0", "value = inf", r"component 'a': field 'value': .*finite"),
         ("value = 1.0", 'value = "1"', r"component 'a': field 'value': .*number"),
         ('unit = "pJ"', 'unit = "nJ"', r"component 'a': field 'unit': .*got 'nJ'"),
+        ('unit = "pJ"', "", r"component 'a': field 'unit': is missing"),
         ('source = "s"', 'source = ""', r"component 'a': field 'source'"),
         ('source = "s"', "", r"component 'a': field 'source': is missing"),
         ('unit = "pJ"', 'unit = "uW"\nper = "cycle"', r"field 'per': only .* is uW"),

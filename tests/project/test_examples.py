@@ -195,3 +195,20 @@ def test_kuramoto_attention_is_shown_as_map_and_as_dwell(tmp_path):
     layers = (tmp_path / "kuramoto-on-chips-layers.csv").read_text().splitlines()
     assert len(layers) == 1 + 3 * 4
     assert (tmp_path / "kuramoto-on-chips.png").stat().st_size > 10_000
+
+
+def test_the_worked_example_prints_both_sides_of_the_coupling_function(tmp_path):
+    out = run("12_energy_worked_example.py", tmp_path)
+    ratios = re.findall(r"^D/A +([\d.]+) \(", out, re.MULTILINE)
+    assert [float(r) for r in ratios] == [0.870, 0.961, 1.008, 1.015, 1.012, 1.017]
+
+
+def test_array_prints_sweeps_and_refuses_what_does_not_fit(tmp_path):
+    out = run("14_array.py", tmp_path)
+    said = re.search(r"in ([\d.]+) ns \(p50\), .* ([\d.]+) µs \(p99\)", out)
+    assert 0 < float(said[1]) < 1000 * float(said[2])
+    assert len(re.findall(r"decode, 64", out)) == 2
+    assert "not the 2.3e-07 s of the device" in out
+    assert re.search(r"refused: a context of 64 tokens does not fit", out)
+    assert "is worn out after" in out
+    assert (tmp_path / "array.png").stat().st_size > 10_000

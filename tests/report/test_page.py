@@ -271,7 +271,7 @@ def test_a_changed_value_and_title_say_what_was_changed(report):
 
 def test_discrete_oscillators_have_no_node(report):
     shown = device_section.device(Setting(Device.load("lc-board")))
-    assert "Discrete oscillators, digital logic at 45 nm" in shown
+    assert "Oscillators of no node, digital logic at 45 nm" in shown
     assert "None nm" not in shown
 
 

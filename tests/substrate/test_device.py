@@ -10,6 +10,7 @@ from oscsim.substrate.device import (
     CHARACTERISTICS,
     IMPERFECTIONS,
     RUNGS,
+    SIZES,
     Device,
     default_device,
     presets,
@@ -22,6 +23,7 @@ NUMBERS = (
     *(name for name in IMPERFECTIONS if name != "start"),
     "write_time",
     "read_time",
+    *SIZES,
 )
 EVERYTHING = {
     "frequency_hz": 1e8,
@@ -47,6 +49,12 @@ EVERYTHING = {
     "write_time": 1e-7,
     "read_time": 1e-8,
     "winding_counter": True,
+    "oscillators": 1,
+    "couplers_per_oscillator": 64,
+    "tiles": 4,
+    "bus_bits": 32,
+    "bus_hz": 1e8,
+    "write_endurance": 1e15,
     "energy": {
         "oscillator_node_nm": 65,
         "digital_node_nm": 45,
@@ -57,6 +65,7 @@ FULL = device(**EVERYTHING)
 KEPT_ALWAYS = {
     *("frequency_hz", "weak_coupling", "coupling_max", "query_slots"),
     *("write_time", "read_time", "winding_counter", "energy"),
+    *SIZES,
 }
 
 
@@ -151,6 +160,14 @@ BASE = 'oscillator = "ring"\ncoupling_max = 1e7\nfrequency_hz = 1e8\n'
         ),
         ('start = "zero"', "start"),
         ("query_slots = 2", "query_slots"),
+        ("oscillators = 0", "oscillators: input should be greater"),
+        ("tiles = 1.5", "tiles"),
+        ("couplers_per_oscillator = -1", "couplers_per_oscillator"),
+        ("query_slots = 1\noscillators = 2", "oscillators must be 1 or absent, got 2"),
+        ("bus_bits = 32", "give both bus_bits and bus_hz"),
+        ("bus_hz = 1e8", "give both bus_bits and bus_hz"),
+        ("weight_bits = 5\nbus_bits = 32\nbus_hz = 0", "bus_hz"),
+        ("write_endurance = 0", "write_endurance"),
         ('time_unit = "ms"', "time_unit"),
         ("weight_bits = [4]", "weight_bits"),
         ("[weight_bits]\nunit = 'bit'", "weight_bits"),
@@ -199,7 +216,9 @@ def test_what_is_not_a_readable_file_is_refused(tmp_path):
             Device.load(tmp_path / name)
         one_sentence(error)
     for name in ("no-such-preset", "", ".", "ring-65nm.json", "RING-65NM"):
-        with pytest.raises(DeviceError, match="one of ideal, lc-board") as error:
+        with pytest.raises(
+            DeviceError, match="one of ideal, josephson-4k, lc-board"
+        ) as error:
             Device.load(name)
         one_sentence(error)
 

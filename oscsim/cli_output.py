@@ -1,0 +1,80 @@
+"""What every command of the command line reads and writes alike."""
+
+import json
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from oscsim.errors import SpecError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def assignments(texts: list[str] | None, option: str) -> dict[str, Any]:
+    """Read NAME=VALUE pairs; a value is TOML, ``none``, or else plain text."""
+    fields: dict[str, Any] = {}
+    for text in texts or []:
+        name, equals, value = text.partition("=")
+        if not (equals and name):
+            raise SpecError(f"{option} takes NAME=VALUE, got {text!r}")
+        if value.lower() == "none":
+            fields[name] = None
+            continue
+        try:
+            fields[name] = tomllib.loads(f"value = {value}")["value"]
+        except tomllib.TOMLDecodeError:
+            fields[name] = _number_or_text(value)
+    return fields
+
+
+def _number_or_text(value: str) -> float | str:
+    """Read what TOML does not, such as ``.5``."""
+    try:
+        return float(value)
+    except ValueError:
+        return value
+
+
+@contextmanager
+def writable(folder: Path | None) -> Iterator[None]:
+    """Check before the work that results can be written; tidy up if it fails."""
+    if folder is None:
+        yield
+        return
+    made = [f for f in (folder, *folder.parents) if not f.exists()]
+    try:
+        str(folder).encode()
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise SpecError(
+            f"cannot write into {folder}: {reason}; choose another folder"
+        ) from None
+    try:
+        yield
+    finally:
+        for empty in made:
+            with suppress(OSError):
+                empty.rmdir()
+
+
+def console() -> "Console":
+    """Return a console as wide as the terminal, or 120 columns in a pipe."""
+    from rich.console import Console  # noqa: PLC0415
+
+    # names and sources come from files: brackets in them are no markup
+    return Console(width=None if sys.stdout.isatty() else 120, markup=False)
+
+
+def print_json(content: Any) -> None:
+    """Print one JSON object."""
+    typer.echo(json.dumps(content, indent=2, allow_nan=False))

@@ -1,0 +1,308 @@
+"""What physics allows, beside what a design spends."""
+
+import math
+from dataclasses import dataclass
+
+from oscsim.energy.bounds import (
+    converter_floor,
+    locked_sigma,
+    mismatch_angle,
+    phase_bits,
+    sampling_bound,
+    schreier_db,
+    settling_bound,
+    walden_j,
+)
+from oscsim.energy.components import Library
+from oscsim.energy.prices import PICO, Prices
+from oscsim.errors import DeviceError, SpecError
+from oscsim.substrate.device import Device
+from oscsim.units import ring_diffusion_minimum, thermal_diffusion_bound
+
+OVERDAMPED = ("ring", "relaxation")
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A bound of physics, or of everything built so far, and a design beside it.
+
+    Attributes
+    ----------
+    name : str
+        What is bounded.
+    actual, bound : float
+        Of the design, and what it cannot fall below, in ``unit``.
+    unit : str
+        ``"rad^2/s"`` or ``"J"``.
+    formula : str
+        The bound in symbols, with its source.
+    holds : bool
+        Whether the bound binds this design; if not, it is a scale only.
+    note : str
+        Why it does not bind, or what was taken.
+    """
+
+    name: str
+    actual: float
+    bound: float
+    unit: str
+    formula: str
+    holds: bool = True
+    note: str = ""
+
+    @property
+    def factor(self) -> float:
+        """How many times above the bound the design sits."""
+        return self.actual / self.bound
+
+
+@dataclass(frozen=True)
+class Precision:
+    """How well one locked oscillator at one drive can hold a phase.
+
+    Attributes
+    ----------
+    drive : float
+        |h| (rad/s).
+    thermal_rad : float
+        Standard deviation from thermal diffusion.
+    mismatch_rad : float
+        Standard deviation from the spread of frequencies between oscillators.
+    read_bits : int or None
+        Of the converter; None without one.
+    """
+
+    drive: float
+    thermal_rad: float
+    mismatch_rad: float
+    read_bits: int | None
+
+    @property
+    def thermal_bits(self) -> float:
+        """Bits over a turn that heat leaves; infinite without diffusion."""
+        return phase_bits(self.thermal_rad)
+
+    @property
+    def mismatch_bits(self) -> float:
+        """Bits over a turn that mismatch leaves; infinite without any."""
+        return phase_bits(self.mismatch_rad)
+
+    @property
+    def limited_by(self) -> str:
+        """The least of the three, in a word."""
+        found = {"heat": self.thermal_bits, "mismatch": self.mismatch_bits}
+        if self.read_bits is not None:
+            found["read-out"] = float(self.read_bits)
+        return min(found, key=lambda name: found[name])
+
+
+def precision(device: Device, drive: float | None = None) -> Precision:
+    """Return what heat, mismatch and the converter leave of a phase.
+
+    Parameters
+    ----------
+    device : Device
+        In seconds.
+    drive : float, optional
+        |h| (rad/s); the coupling at full scale by default. Give a quantile of
+        a run's drives: trained ones are often far smaller.
+
+    Raises
+    ------
+    DeviceError
+        If the device is in model units.
+    SpecError
+        If ``drive`` is not positive.
+    """
+    h = _drive(device, drive)
+    return Precision(
+        drive=h,
+        thermal_rad=locked_sigma(device.diffusion, h),
+        mismatch_rad=mismatch_angle(device.detuning_sigma, h),
+        read_bits=device.adc_bits,
+    )
+
+
+def physics_limits(
+    device: Device, library: Library | None = None, drive: float | None = None
+) -> tuple[Limit, ...]:
+    """Return the bounds that a priced device can be held against.
+
+    Phase diffusion at the core power of one oscillator, the energy to settle
+    one to the precision of its converter, a conversion, and a coupling write.
+    What the device does not state is left out.
+
+    Parameters
+    ----------
+    device : Device
+        With prices, in seconds.
+    library : Library, optional
+        Components; the bundled ones by default.
+    drive : float, optional
+        |h| (rad/s), as in `precision`.
+
+    Returns
+    -------
+    tuple of Limit
+
+    Raises
+    ------
+    ComponentError
+        If the device has no prices, or a price is malformed.
+    DeviceError
+        If the device is in model units.
+    SpecError
+        If ``drive`` is not positive.
+
+    Notes
+    -----
+    At 300 K. The thermodynamic bound holds for overdamped oscillators; an
+    underdamped one (LC, mechanical, Josephson) can beat it.
+    """
+    library = Library.load() if library is None else library
+    h = _drive(device, drive)
+    prices = Prices.of_device(device)
+    limits: list[Limit] = []
+    if device.frequency_hz is not None and "oscillator_s" in prices.terms:
+        limits += _of_oscillator(device, prices, library, h)
+    limits += _of_converters(device, prices, library)
+    return tuple(limits)
+
+
+def core_power(device: Device, library: Library) -> float:
+    """Return the power of one oscillator without its periphery (W).
+
+    Raises
+    ------
+    ComponentError
+        If the device has no prices or no price of an oscillator.
+    """
+    prices = Prices.of_device(device)
+    (product,) = prices.terms["oscillator_s"]
+    base = prices.base("oscillator_s", product, library)
+    return base.value * prices.si_factor(base)
+
+
+def _of_oscillator(
+    device: Device, prices: Prices, library: Library, drive: float
+) -> list[Limit]:
+    frequency = device.frequency_hz or math.nan
+    power = core_power(device, library)
+    holds = device.oscillator in OVERDAMPED
+    free = "" if holds else "underdamped: not bound by it"
+    thermodynamic = thermal_diffusion_bound(frequency, power)
+    limits = []
+    if device.diffusion > 0:
+        limits.append(
+            Limit(
+                "phase diffusion",
+                device.diffusion,
+                thermodynamic,
+                "rad^2/s",
+                "4 pi^2 k T f^2 / P (thermodynamic; arXiv:2112.01607)",
+                holds,
+                free,
+            )
+        )
+    if device.diffusion > 0 and device.oscillator == "ring":
+        limits.append(
+            Limit(
+                "phase diffusion of a ring",
+                device.diffusion,
+                ring_diffusion_minimum(frequency, power),
+                "rad^2/s",
+                "144.7 k T f^2 / P (Navid, Lee, Dutton 2005)",
+            )
+        )
+    if device.diffusion > 0 and device.oscillator == "relaxation":
+        ratio = library["phys.D_relax_min"].value / library["phys.D_TUR"].value
+        limits.append(
+            Limit(
+                "phase diffusion of a relaxation oscillator",
+                device.diffusion,
+                ratio * thermodynamic,
+                "rad^2/s",
+                "61.2 k T f^2 / P (Navid, Lee, Dutton 2005; from memory)",
+            )
+        )
+    if device.adc_bits is not None and math.isfinite(device.settle_time):
+        step = 2 * math.pi / (math.sqrt(12) * 2.0**device.adc_bits)
+        limits.append(
+            Limit(
+                f"settling one oscillator to {device.adc_bits} bits",
+                power * device.settle_time,
+                settling_bound(
+                    device.adc_bits * math.log(2),
+                    drive / (2 * math.pi * frequency),
+                    step,
+                ),
+                "J",
+                "n k T / (kappa sigma)^2, n = B ln 2, sigma of one step",
+                holds,
+                free,
+            )
+        )
+    return limits
+
+
+def _of_converters(device: Device, prices: Prices, library: Library) -> list[Limit]:
+    limits = []
+    bits = device.adc_bits
+    if bits is not None and "state_read" in prices.terms:
+        energy, base = _energy("state_read", prices, library)
+        merits = (
+            f"{walden_j(energy, bits) * 1e15:.3g} fJ a step (Walden), "
+            f"{schreier_db(energy, bits):.0f} dB (Schreier)"
+        )
+        is_voltage = base.startswith("adc.")
+        other = "" if is_voltage else "a time converter: the scale of voltages only; "
+        limits += [
+            Limit(
+                f"conversion of {bits} bits",
+                energy,
+                converter_floor(library, bits),
+                "J",
+                "best of the converter survey, .267 pJ + .145 aJ 4^B",
+                is_voltage,
+                other + merits,
+            ),
+            Limit(
+                f"sample of {bits} bits",
+                energy,
+                sampling_bound(library, bits),
+                "J",
+                "12 k T 4^B (kT/C)",
+                is_voltage,
+                other.removesuffix("; "),
+            ),
+        ]
+    if device.weight_bits is not None and "coupling_write" in prices.terms:
+        energy, _ = _energy("coupling_write", prices, library)
+        limits.append(
+            Limit(
+                f"writing a coupling of {device.weight_bits} bits",
+                energy,
+                device.weight_bits * library["phys.landauer"].value * PICO,
+                "J",
+                "k T ln 2 a bit (Landauer)",
+            )
+        )
+    return limits
+
+
+def _energy(action: str, prices: Prices, library: Library) -> tuple[float, str]:
+    (product,) = prices.terms[action]
+    base = prices.base(action, product, library)
+    value = math.prod(library[name].value for name in product)
+    return value * PICO, base.id
+
+
+def _drive(device: Device, drive: float | None) -> float:
+    if device.coupling_max is None:
+        raise DeviceError(
+            f"device {device.name} is in model units: limits need time_unit 's'"
+        )
+    found = device.coupling_max if drive is None else drive
+    if not (found > 0 and math.isfinite(found)):
+        raise SpecError(f"drive must be finite and > 0 rad/s, got {found}")
+    return found

@@ -1,0 +1,257 @@
+"""Everything that a substrate is compared with, counted and priced alike."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from oscsim.bundled import data_folder
+from oscsim.counts import Counts
+from oscsim.energy.baselines import (
+    Shape,
+    count_body,
+    digital_oscillator,
+    digital_oscillator_factored,
+    digital_softmax,
+)
+from oscsim.energy.components import Library, read_toml
+from oscsim.energy.factoring import Factoring
+from oscsim.energy.prices import Prices
+from oscsim.errors import ComponentError
+from oscsim.models import counting
+
+SAME = "same model, 8-bit data path"
+SOFTMAX = "softmax twin, 8-bit data path"
+
+
+@dataclass(frozen=True)
+class Rival:
+    """One thing to be compared with.
+
+    Attributes
+    ----------
+    name : str
+        In words.
+    counts : Counts
+        What it executes.
+    prices : Prices
+        What that costs.
+    remark : str
+        Whether it is the same model at the same precision; where not, what
+        differs: nobody has measured its accuracy here.
+    """
+
+    name: str
+    counts: Counts
+    prices: Prices
+    remark: str
+
+
+def rivals(
+    shape: Shape,
+    node_nm: int,
+    factors: Factoring | None,
+    library: Library,
+    *,
+    reuse: float = 1.0,
+) -> tuple[Rival, ...]:
+    """Return every rival of a model at one node.
+
+    Parameters
+    ----------
+    shape : Shape
+        The model.
+    node_nm : int
+        Node of the digital logic.
+    factors : Factoring or None
+        Whether the read-out may be factored; None for a model that has no
+        oscillators, whose oscillator rivals are left out.
+    library : Library
+        The components; states the utilisation of the GPU.
+    reuse : float
+        Uses of one byte read from on-chip memory.
+
+    Returns
+    -------
+    tuple of Rival
+        Digital softmax first.
+
+    Raises
+    ------
+    ComponentError
+        If the node has no table.
+    """
+    digital = Prices.digital(node_nm)
+
+    def priced(kind: str) -> Prices:
+        own = Prices.of(_table(node_nm)[kind]).terms
+        return Prices(
+            {**digital.terms, **own},
+            overheads=digital.overheads,
+            digital_node_nm=node_nm,
+        )
+
+    softmax = digital_softmax(shape, reuse=reuse)
+    found = [Rival("digital softmax", softmax, digital, SOFTMAX)]
+    if factors is not None:
+        direct = digital_oscillator(shape, reuse=reuse)
+        found.append(Rival("same oscillator model, digital", direct, digital, SAME))
+    if factors is not None and factors.readout:
+        name = "same oscillator model, digital, read-out factored"
+        folded = digital_oscillator_factored(shape, reuse=reuse)
+        found.append(Rival(name, folded, digital, SAME))
+    gpu = Prices(priced("gpu").terms)
+    used = 1 / library["rival.gpu_peak_over_used"].value
+    return (
+        *found,
+        Rival(
+            "digital softmax, table exponential",
+            softmax,
+            priced("table_exponential"),
+            "softmax twin, exponential of 8 bits, accuracy not measured",
+        ),
+        Rival(
+            "digital softmax, 4 bits, table exponential",
+            softmax,
+            priced("four_bit"),
+            "softmax twin at 4 bits, accuracy not measured",
+        ),
+        Rival(
+            "linear attention",
+            linear_attention(shape, reuse=reuse),
+            digital,
+            "another model, accuracy not measured",
+        ),
+        Rival(
+            "softmax on in-memory compute",
+            in_memory_softmax(shape, reuse=reuse),
+            priced("in_memory"),
+            "softmax twin, 4-bit multiplications, 6-bit converters",
+        ),
+        Rival(
+            "analog softmax on in-memory compute",
+            analog_softmax(shape, reuse=reuse),
+            priced("analog_softmax"),
+            "softmax twin, analog, 180 nm circuit, settling time assumed",
+        ),
+        Rival(
+            "digital softmax on a GPU",
+            gpu_softmax(shape),
+            gpu,
+            f"softmax twin in bf16 at 4 nm, power of the board at {used:.0%} of its "
+            "peak, which needs large batches",
+        ),
+    )
+
+
+def linear_attention(shape: Shape, *, reuse: float = 1.0) -> Counts:
+    """Count linear attention with ``phi(x) = elu(x) + 1`` on the same sizes.
+
+    ``S += phi(k) v^T``, ``n += phi(k)``, then ``phi(q) S / (phi(q) n)``: per
+    head and token 2 d^2 + d multiply-accumulates, the sums (two bytes an
+    element) stored after every token of a causal model, else once per head
+    and item.
+
+    Parameters
+    ----------
+    shape : Shape
+        The model; ``d_osc``, ``coupling`` and ``power`` play no part.
+    reuse : float
+        Uses of one byte read from on-chip memory.
+    """
+    counts = count_body(shape, reuse)
+    d, rows = shape.d_head, shape.n_heads * shape.rows
+    stores = rows if shape.causal else shape.n_heads * len(shape.lengths)
+    state = (d + 1) * d * counting.STATE_BYTES
+    for _ in range(shape.n_layers):
+        counts.add("weights", "coupling_elu", 2 * rows * d)
+        counts.add("weights", "add", 2 * rows * d)
+        counts.add("value", "mac", 2 * rows * d * d)
+        counts.add("value", "add", rows * d)
+        counts.add("similarity", "mac", rows * d)
+        counts.add("value", "sram_read_byte", (stores + rows) * state / reuse)
+        counts.add("value", "sram_write_byte", stores * state / reuse)
+        counts.add("normalise", "recip", rows)
+        counts.add("normalise", "mul", rows * d)
+    return counts
+
+
+def in_memory_softmax(shape: Shape, *, reuse: float = 1.0) -> Counts:
+    """Count softmax between two in-memory multiplications.
+
+    Keys and values are written into the arrays. Every score is converted, the
+    softmax is digital, every weight is written back, and the mixed value is
+    converted.
+    """
+    counts = _in_arrays(shape, reuse)
+    for _ in range(shape.n_layers):
+        rows = shape.n_heads * shape.rows
+        counts.add("weights", "state_read", shape.pairs)
+        counting.count_softmax(counts, shape.pairs, rows, shape.d_head)
+        counts.add("load", "coupling_write", shape.pairs)
+    return counts
+
+
+def analog_softmax(shape: Shape, *, reuse: float = 1.0) -> Counts:
+    """Count an analog softmax between two in-memory multiplications.
+
+    Scores stay currents: one input of the circuit per score for its settling
+    time; only the mixed value is converted.
+    """
+    counts = _in_arrays(shape, reuse)
+    settle = _content().analog_softmax_settle_s
+    seconds = shape.n_layers * shape.pairs * settle
+    counts.add("normalise", "analog_softmax_s", seconds)
+    return counts
+
+
+def gpu_softmax(shape: Shape) -> Counts:
+    """Count the multiply-accumulates of the softmax twin, which a GPU is paid by.
+
+    All else, memory included, is in the power of the board.
+    """
+    whole = digital_softmax(shape)
+    counts = Counts(tokens=whole.tokens)
+    for (phase, action), number in whole.actions.items():
+        if action == "mac":
+            counts.add(phase, "gpu_mac", number)
+    return counts
+
+
+def _in_arrays(shape: Shape, reuse: float) -> Counts:
+    counts = count_body(shape, reuse)
+    macs = shape.pairs * shape.d_head
+    for _ in range(shape.n_layers):
+        counting.count_cache_write(counts, shape.rows, 2 * shape.d_model)
+        counts.add("weights", "cim_mac", macs)
+        counts.add("value", "cim_mac", macs)
+        counts.add("readout", "state_read", shape.rows * shape.d_model)
+    return counts
+
+
+class _Rivals(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    schema_version: int
+    analog_softmax_settle_s: Annotated[float, Field(gt=0)]
+    node: dict[int, dict[str, dict[str, list[str]]]]
+
+
+def _content() -> _Rivals:
+    try:
+        return _Rivals.model_validate(read_toml(data_folder("energy") / "rivals.toml"))
+    except ValidationError as error:
+        detail = error.errors()[0]
+        where = ".".join(str(part) for part in detail["loc"])
+        raise ComponentError(f"rivals.toml: {where}: {detail['msg']}") from None
+
+
+def _table(node_nm: int) -> dict[str, dict[str, list[str]]]:
+    tables = _content().node
+    if node_nm not in tables:
+        known = ", ".join(str(node) for node in sorted(tables))
+        raise ComponentError(
+            f"no prices of rivals for {node_nm} nm, and none are extrapolated: "
+            f"one of {known}"
+        )
+    return tables[node_nm]

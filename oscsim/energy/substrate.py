@@ -1,0 +1,87 @@
+"""What oscillators and the logic beside them execute, from sizes alone."""
+
+import math
+
+from oscsim.counts import Counts
+from oscsim.energy.baselines import (
+    Shape,
+    count_body,
+    count_direct,
+    count_factored,
+    count_scored,
+)
+from oscsim.errors import SpecError
+from oscsim.models import counting
+from oscsim.substrate.device import Device
+
+
+def substrate(
+    shape: Shape, device: Device, *, reuse: float = 1.0, factored: bool = False
+) -> Counts:
+    """Count a model whose oscillators settle on a device.
+
+    Equal to what a run with the direct or the prefix read-out tallies: every
+    count is a closed form of the sizes, as all oscillators settle for the
+    device's time.
+
+    Parameters
+    ----------
+    shape : Shape
+        The model.
+    device : Device
+        Gives the times, and one oscillator per query or one in all.
+    reuse : float
+        Uses of one byte read from on-chip memory.
+    factored : bool
+        Whether the digital read-out is done in prefix sums; needs p = 1 and a
+        clamp that never acts.
+
+    Returns
+    -------
+    Counts
+        Of the whole model, ``tokens`` being the positions.
+
+    Raises
+    ------
+    SpecError
+        If settling takes no finite time in seconds, or a factored read-out is
+        asked for with p > 1.
+    DeviceError
+        If the device cannot hold oscillators of ``d_osc`` components.
+    """
+    device.require_d_osc(shape.d_osc)
+    if device.time_unit != "s" or not math.isfinite(device.settle_time):
+        raise SpecError(
+            f"settling on {device.name} takes no finite time in seconds, got "
+            f"settle_time = {device.settle_time:g}: it has no price"
+        )
+    if factored and shape.power != 1:
+        raise SpecError(
+            f"the read-out factors into prefix sums for p = 1 only, got {shape.power}"
+        )
+    counts = count_body(shape, reuse)
+    for _ in range(shape.n_layers):
+        count_scored(counts, shape, reuse, cached=1 if factored else 2)
+        counting.count_coupling(counts, shape.pairs, shape.coupling)
+        _settle(counts, shape, device)
+        if factored:
+            count_factored(counts, shape, reuse)
+        else:
+            count_direct(counts, shape, reuse)
+    return counts
+
+
+def _settle(counts: Counts, shape: Shape, device: Device) -> None:
+    by_phase = device.has_phase(shape.d_osc)
+    lines = 1 if by_phase else shape.d_osc
+    oscillators = shape.n_heads * shape.rows * lines
+    time = device.settle_time + device.read_time
+    anchors = oscillators
+    if device.query_slots != "all":
+        anchors = shape.n_heads * lines * sum(n * n for n in shape.lengths)
+    counts.add("load", "coupling_write", shape.pairs)
+    counts.add("readout", "state_read", oscillators)
+    kind = "oscillator_s" if by_phase else "component_s"
+    counts.add("settle", kind, oscillators * time)
+    counts.add("settle", "coupler_s", shape.pairs * lines * time)
+    counts.add("settle", "anchor_s", anchors * time)

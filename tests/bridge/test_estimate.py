@@ -1,0 +1,198 @@
+"""An estimate from sizes is what a run would be priced at, and sums to its parts."""
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from oscsim.bridge import judge as judging
+from oscsim.bridge.checkpoint import load_checkpoint
+from oscsim.bridge.estimate import estimate
+from oscsim.bridge.estimate_checkpoint import estimate_checkpoint
+from oscsim.bridge.judge import attention_case, estimate_json, judge
+from oscsim.energy.described import parse_shape
+from oscsim.energy.factoring import factoring
+from oscsim.energy.ledger import account
+from oscsim.errors import ComponentError, DeviceError, SpecError
+from oscsim.substrate.device import Device
+
+CHECKPOINTS = Path(__file__).parents[2] / "data" / "checkpoints"
+LINE = "T=64,H=2,d_model=16,d_osc=2,layers=1,coupling=softplus"
+RING = Device.load("ring-65nm")
+LEGAL = factoring("softplus", 1, clamps=False)
+
+
+def sized(line=LINE, device=RING, factors=LEGAL, **options):
+    shape, _ = parse_shape(line)
+    return estimate(shape, device, factors, title="t", n_draws=256, **options)
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    monkeypatch.setattr(judging, "POINTS", 3)
+
+
+def test_who_is_compared():
+    found = sized()
+    assert [one.name for one in found.subjects] == [
+        "substrate",
+        "substrate, read-out factored",
+    ]
+    assert len(found.rivals) == 9
+    assert {one.reuse for one in found.others} == {16.0}
+    assert {one.reuse for one in sized(reuse=4.0).others} == {1.0}
+    names = [(a.name, b.name) for a, b in found.pairs]
+    assert names == [
+        ("substrate", "digital softmax"),
+        (
+            "substrate, read-out factored",
+            "same oscillator model, digital, read-out factored",
+        ),
+    ]
+
+
+def test_factoring_is_left_out_on_both_sides_or_on_none():
+    found = sized(factors=factoring("softplus", 1, clamps=True))
+    assert not any("factored" in one.name for one in found.scenarios)
+    (note,) = found.notes
+    assert "read-out not factored" in note
+    assert "clamp acts" in note
+    assert found.pairs[1][1].name == "same oscillator model, digital"
+
+
+def test_every_ledger_sums_to_its_parts():
+    for one in sized().scenarios:
+        total = one.ledger.nominal_j()
+        for parts in (one.ledger.joules, one.ledger.by_component):
+            assert math.fsum(parts.values()) == pytest.approx(total, rel=1e-12)
+
+
+def test_a_ratio_is_taken_at_the_same_reuse():
+    found = sized()
+    once, often = (
+        next(s for s in found.scenarios if (s.name, s.reuse) == ("digital softmax", r))
+        for r in (1.0, 16.0)
+    )
+    for scenario, subject in ((once, found.subjects[0]), (often, found.others[0])):
+        ratio, _ = found.judged(scenario)
+        assert ratio == subject.ledger.ratio(scenario.ledger)
+    assert found.judged(once)[0] != found.judged(often)[0]
+
+
+def test_another_node_changes_the_digital_part_alone():
+    at_45, at_7 = (sized(node_nm=node).subjects[0].ledger for node in (45, 7))
+    assert at_45.nominal_j("converters") == at_7.nominal_j("converters")
+    assert at_7.nominal_j() < 0.5 * at_45.nominal_j()
+
+
+def test_reuse_cannot_make_attention_dearer():
+    once, often = (sized(reuse=r).subjects[0].ledger.nominal_j() for r in (1.0, 16.0))
+    assert often < once
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_judgement_adds_up():
+    found = sized()
+    judged = judge(found, n_draws=32)
+    for one in judged:
+        system, attention = one.system, one.attention
+        mine, theirs = one.subject.ledger, one.rival.ledger
+        assert system.nominal == mine.nominal_j() / theirs.nominal_j()
+        assert 0 <= system.won <= 1
+        for reading in (system, attention):
+            assert reading.extremes.best <= reading.nominal <= reading.extremes.worst
+            middle = reading.exponential.nominal
+            assert min(middle) <= reading.nominal <= max(middle)
+        assert abs(attention.nominal - 1) > abs(system.nominal - 1)
+    text = json.dumps(estimate_json(found, judged), allow_nan=False)
+    data = json.loads(text)
+    assert len(data["scenarios"]) == len(found.scenarios)
+    for one in data["scenarios"]:
+        parts = one["by_phase_and_action_j"]
+        total = math.fsum(j for phase in parts.values() for j in phase.values())
+        nominal = one["j_per_token"]["system"]["nominal"]
+        assert total == pytest.approx(nominal, rel=1e-12)
+        assert math.fsum(one["by_component_j"].values()) == pytest.approx(nominal)
+
+
+def test_the_attention_stage_has_no_projections_and_no_overheads():
+    subject = sized().subjects[0]
+    ledger = account(*attention_case(subject.case), sized().library, 4)
+    phases = {phase for phase, _ in ledger.joules}
+    assert not phases & {"projection", "ffn", "control"}
+    assert ("memory", "sram_write_byte") in ledger.joules
+    whole = {k: j for k, j in subject.ledger.joules.items() if k in ledger.joules}
+    assert ledger.joules == whole
+
+
+@pytest.mark.parametrize("name", ["sva-softmax-s0", "digits-osc-d8", "bytes-osc-d2-p4"])
+def test_shipped_checkpoints_are_priced_without_running_a_chip(name, monkeypatch):
+    monkeypatch.setattr("oscsim.bridge.engine.Engine.on_chips", None)
+    model = load_checkpoint(CHECKPOINTS / name)
+    device = Device.load("sphere-generic" if model.d_osc == 8 else "ring-65nm")
+    found = estimate_checkpoint(model, device)
+    assert found.title == name
+    assert found.subjects[0].ledger.nominal_j() > 0
+    said = " ".join(found.notes)
+    if "softmax" in name:
+        assert found.device is None
+        assert "no oscillators" in said
+        assert found.pairs[0][0].name == "digital softmax"
+        assert not any("oscillator" in one.name for one in found.scenarios)
+    elif name.startswith("bytes"):
+        assert "does not factor for p = 4" in said
+    else:
+        assert "the clamp of the read-out acts on" in said
+
+
+@pytest.mark.parametrize(
+    ("name", "reuse", "total", "system", "attention", "digital"),
+    [
+        ("sva-osc-d2-s0", 1.0, 139e-9, 1.005, 1.23, 1.15),
+        ("bytes-osc-d8-p4", 16.0, 291e-9, 1.032, 1.56, 1.04),
+    ],
+)
+def test_medians_of_the_data_page(name, reuse, total, system, attention, digital):
+    """Rows of data/energy/README.md, to the digits that are printed there."""
+    model = load_checkpoint(CHECKPOINTS / name)
+    device = Device.load("ring-65nm" if model.d_osc == 2 else "sphere-generic")
+    found = estimate_checkpoint(model, device, reuse=reuse)
+    mine, softmax, same = (found.subjects[0], *found.rivals[:2])
+    assert mine.ledger.range_j().p50 == pytest.approx(total, rel=4e-3)
+    ratio, won = found.judged(softmax)
+    assert ratio.p50 == pytest.approx(system, abs=6e-4)
+    assert won == 0
+    stages = [
+        account(*attention_case(one.case), found.library)
+        for one in (mine, softmax, same)
+    ]
+    assert stages[0].ratio(stages[1]).p50 == pytest.approx(attention, abs=6e-3)
+    assert stages[0].ratio(stages[2]).p50 == pytest.approx(digital, abs=6e-3)
+
+
+def test_the_clamp_is_looked_for_only_where_an_anchor_is_long(monkeypatch):
+    model = load_checkpoint(CHECKPOINTS / "digits-osc-d2")
+    short = {k: w / 2 if k.endswith("anchors") else w for k, w in model.weights.items()}
+    monkeypatch.setattr("oscsim.bridge.engine.Engine.digital", None)
+    found = estimate_checkpoint(replace(model, weights=short), RING)
+    assert any("factored" in one.name for one in found.subjects)
+
+
+def test_what_is_refused():
+    with pytest.raises(ComponentError, match=r"for 28 nm.*one of 7, 45"):
+        sized(node_nm=28)
+    with pytest.raises(SpecError, match=r"reuse must be >= 1 .*got 0.5"):
+        sized(reuse=0.5)
+    with pytest.raises(SpecError, match=r"takes no finite time"):
+        sized(device=Device.load("ring-65nm").changed(settle_time=math.inf))
+    with pytest.raises(ComponentError, match=r"has no energy section"):
+        sized(device=Device.load("ideal"))
+    with pytest.raises(DeviceError, match=r"d_osc"):
+        sized(LINE.replace("d_osc=2", "d_osc=8"))
+    with pytest.raises(SpecError, match=r"both, or neither"):
+        sized(factors=None)
+    unplaced = RING.model_copy(update={"energy": None})
+    with pytest.raises(ComponentError, match=r"cannot be priced"):
+        sized(device=unplaced)

@@ -1,0 +1,140 @@
+"""Closed-form counts of a substrate equal what a run on it tallies."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from oscsim.bridge.checkpoint import load_checkpoint
+from oscsim.bridge.cost import price, shape_of
+from oscsim.bridge.datasets import read_sva
+from oscsim.bridge.estimate_checkpoint import estimate_checkpoint
+from oscsim.bridge.infer import infer
+from oscsim.energy.baselines import Shape
+from oscsim.energy.components import Library
+from oscsim.energy.ledger import account
+from oscsim.energy.prices import Prices
+from oscsim.energy.substrate import substrate
+from oscsim.errors import DeviceError, SpecError
+from oscsim.substrate.device import Device
+
+DATA = Path(__file__).parents[2] / "data"
+SHAPE = Shape(2, 2, 8, 12, 2, [5, 3], True, "softplus", 7)
+RING = Device.load("ring-65nm")
+
+
+def assert_same_counts(run):
+    shape = shape_of(run, run.existing_lengths)
+    expected = substrate(shape, run.setting.acting_device)
+    assert run.counts.tokens == expected.tokens
+    assert set(run.counts.actions) == set(expected.actions)
+    for key, number in run.counts.actions.items():
+        assert number == pytest.approx(expected.actions[key], rel=1e-12), key
+
+
+def test_sentences_on_rings_cost_what_the_run_costs(tmp_path):
+    model = load_checkpoint(DATA / "checkpoints" / "sva-osc-d2-s0")
+    lines = (DATA / "datasets" / "sva" / "validation.jsonl").read_text("utf-8")
+    file = tmp_path / "few.jsonl"
+    file.write_text("\n".join(lines.splitlines()[:5]), encoding="utf-8")
+    data = read_sva(file, model.fixed_query)
+    run = infer(model, data, device=RING, chips=1, repeats=1)
+    assert_same_counts(run)
+    measured = price(run).substrate
+    described = estimate_checkpoint(model, RING, data=file)
+    ledger = described.subjects[0].ledger
+    assert ledger.nominal_j() == pytest.approx(measured.nominal_j(), rel=1e-12)
+    assert ledger.range_j() == pytest.approx(measured.range_j(), rel=1e-9)
+    assert described.latency_s == price(run).latency_s
+
+
+def test_bytes_on_spheres():
+    model = load_checkpoint(DATA / "checkpoints" / "bytes-osc-d8-p4")
+    run = infer(
+        model, device="sphere-generic", chips=1, repeats=1, windows=1, context=6
+    )
+    assert_same_counts(run)
+
+
+def test_one_oscillator_for_all_queries_keeps_anchors_running():
+    """Every anchor runs while each of the n queries settles: n^2 instead of n."""
+    one = substrate(SHAPE, RING.changed(query_slots=1))
+    every = substrate(SHAPE, RING)
+    time = RING.settle_time + RING.read_time
+    assert every.total("anchor_s") == pytest.approx(2 * 2 * 8 * time)
+    assert one.total("anchor_s") == pytest.approx(2 * 2 * (25 + 9) * time)
+    changed = {k for k, n in one.actions.items() if n != every.actions[k]}
+    assert changed == {("settle", "anchor_s")}
+
+
+def test_doubling_the_settling_time_moves_the_core_alone():
+    read = RING.read_time
+    longer = RING.changed(settle_time=2 * RING.settle_time + read)
+    prices, library = Prices.of_device(RING), Library.load()
+    once, twice = (
+        account(substrate(SHAPE, device), prices, library, n_draws=2)
+        for device in (RING, longer)
+    )
+    core = {("settle", a) for a in ("oscillator_s", "anchor_s", "coupler_s")}
+    shares = {("control", name) for name in ("leakage", "clock", "calibration")}
+    for key, joules in once.joules.items():
+        if key in core:
+            assert twice.joules[key] == pytest.approx(2 * joules, rel=1e-12)
+        elif key not in shares:
+            assert twice.joules[key] == joules
+    assert twice.nominal_j("core") == pytest.approx(2 * once.nominal_j("core"))
+
+
+def test_doubling_d_osc_moves_what_has_components():
+    sphere = Device.load("sphere-generic")
+    small, large = (substrate(replace(SHAPE, d_osc=d), sphere) for d in (8, 16))
+    doubled = {
+        ("settle", "component_s"),
+        ("settle", "coupler_s"),
+        ("settle", "anchor_s"),
+        ("readout", "state_read"),
+        ("similarity", "mac"),
+        ("similarity", "sram_read_byte"),
+    }
+    for key, number in small.actions.items():
+        factor = 2 if key in doubled else 1
+        assert large.actions[key] == pytest.approx(factor * number, rel=1e-12), key
+
+
+def test_doubling_the_positions_of_one_long_item():
+    """What is done per pair grows fourfold, all else twofold; T = 256 and 512."""
+    shapes = [replace(SHAPE, causal=False, lengths=[n]) for n in (256, 512)]
+    short, long = (substrate(shape, RING) for shape in shapes)
+    per_pair = {
+        ("weights", "mac"),
+        ("weights", "sram_read_byte"),
+        ("weights", "coupling_softplus"),
+        ("load", "coupling_write"),
+        ("settle", "coupler_s"),
+        ("similarity", "mac"),
+        ("similarity", "sram_read_byte"),
+        ("similarity", "add"),
+        ("similarity", "compare"),
+        ("normalise", "add"),
+        ("value", "mac"),
+        ("value", "sram_read_byte"),
+    }
+    for key, number in short.actions.items():
+        factor = 4 if key in per_pair else 2
+        assert long.actions[key] == pytest.approx(factor * number, rel=1e-12), key
+
+
+def test_the_factored_read_out_costs_no_pairs():
+    direct, factored = (substrate(SHAPE, RING, factored=f) for f in (False, True))
+    assert factored.actions["similarity", "mac"] == 2 * 2 * 8 * 2
+    assert direct.actions["similarity", "mac"] == 2 * SHAPE.pairs * 2
+    assert factored.total("coupler_s") == direct.total("coupler_s")
+
+
+def test_what_cannot_be_counted():
+    with pytest.raises(SpecError, match=r"settling on ideal takes no finite time"):
+        substrate(SHAPE, Device.load("ideal"))
+    with pytest.raises(SpecError, match=r"for p = 1 only, got 2"):
+        substrate(replace(SHAPE, power=2), RING, factored=True)
+    with pytest.raises(DeviceError, match=r"d_osc"):
+        substrate(replace(SHAPE, d_osc=8), RING)

@@ -1,0 +1,206 @@
+"""The energy command: what it prints and writes, and what it refuses in a sentence."""
+
+import json
+import math
+import re
+from pathlib import Path
+
+import pytest
+
+from oscsim import cli
+from oscsim.bridge import judge
+
+DATA = Path(__file__).parents[1] / "data"
+LINE = "T=16,H=2,d_model=16,d_osc=2,layers=1,coupling=softplus"
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    """Every test runs in an empty folder, with curves of three points."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(judge, "POINTS", 3)
+    return tmp_path
+
+
+def run(capfd, *arguments):
+    code = cli.run(["energy", *map(str, arguments)])
+    out, err = capfd.readouterr()
+    return code, out, err
+
+
+def test_a_bare_description(capfd):
+    code, out, err = run(capfd, "--shape", LINE)
+    assert (code, err) == (0, "")
+    for said in (
+        "digital softmax, 4 bits, table exponential",
+        "same oscillator model, digital, read-out factored",
+        "analog softmax on in-memory compute",
+        "digital softmax on a GPU",
+        "system total",
+        "core + converters",
+        "what the ratio hangs on",
+        "d_ff = 64 (4 d_model)",
+        "accuracy not measured",
+        "an assumption range and not a confidence interval",
+    ):
+        assert said in " ".join(out.split()), said
+    assert "confidence interval" in out
+    assert not list(Path().iterdir()), "nothing is written without --out"
+
+
+def test_json_of_a_checkpoint_at_another_node(capfd):
+    path = DATA / "checkpoints" / "sva-osc-d2-s0"
+    code, out, _ = run(capfd, path, "--device", "ring-7nm", "--node", "7", "--json")
+    assert code == 0
+    found = json.loads(out)
+    assert (found["node_nm"], found["device"]) == (7, "ring-7nm")
+    assert found["files"] == []
+    for one in found["scenarios"]:
+        system = one["j_per_token"]["system"]
+        assert 0 < system["p10"] <= system["p50"] <= system["p90"]
+        assert math.fsum(one["by_component_j"].values()) == pytest.approx(
+            system["nominal"], rel=1e-12
+        )
+    assert {j["rival"] for j in found["judgements"]} >= {"digital softmax"}
+
+
+def test_files_that_are_the_same_twice(capfd, here):
+    code, out, _ = run(capfd, "--shape", LINE, "--out", "e")
+    assert code == 0
+    assert "files: e" in out
+    names = {file.name for file in (here / "e").iterdir()}
+    assert names == {
+        "energy.html",
+        "energy.json",
+        "energy.bib",
+        "waterfall-1.png",
+        "tornado-1.png",
+        "waterfall-2.png",
+        "tornado-2.png",
+        "crossover.png",
+    }
+    page = (here / "e" / "energy.html").read_text(encoding="utf-8")
+    assert page.count("<svg") == 5
+    assert "<script" not in page
+    assert not re.search(r'(src|href)="https?:', page)
+    assert "assumption range" in page
+    numbers = json.loads((here / "e" / "energy.json").read_text(encoding="utf-8"))
+    assert numbers["title"] == "a model without weights"
+    sources = (here / "e" / "energy.bib").read_text(encoding="utf-8")
+    assert "doi = {10.1109/ISSCC.2014.6757323}" in sources
+    assert run(capfd, "--shape", LINE, "--out", "again")[0] == 0
+    for file in (here / "e").iterdir():
+        assert file.read_bytes() == (here / "again" / file.name).read_bytes()
+
+
+def test_predictions_stand_beside_published_machines(capfd):
+    code, out, err = run(capfd, "--validate")
+    assert (code, err) == (0, "")
+    said = " ".join(out.split())
+    for part in ("published", "Moy et al. 2022", "not precision", "beyond 3 because"):
+        assert part in said, part
+    code, out, _ = run(capfd, "--validate", "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert "not precision" in found["caveat"]
+    for check in found["checks"]:
+        assert not check["is_beyond_3"] or check["cause"]
+        if check["ratio"] is not None:
+            assert check["ratio"] == pytest.approx(check["model"] / check["published"])
+
+
+def test_bounds_and_sweeps_stand_beside_an_estimate(capfd, here):
+    line = f"{LINE},causal=true"
+    code, out, _ = run(capfd, "--shape", line, "--batch", "4")
+    assert code == 0
+    assert "bounds of physics" in out
+    for row in ("prefill, 1", "prefill, 4", "decode, 4"):
+        assert row in " ".join(out.split())
+    options = ("--shape", line, "--batch", "4", "--json", "--out", "e")
+    code, out, _ = run(capfd, *options)
+    assert code == 0
+    found = json.loads(out)
+    assert [(one["sweep"], one["batch"]) for one in found["sweeps"]] == [
+        ("prefill", 1),
+        ("prefill", 4),
+        ("decode", 1),
+        ("decode", 4),
+    ]
+    for one in found["sweeps"]:
+        assert math.fsum(one["seconds"].values()) == pytest.approx(one["latency_s"])
+    ring = next(b for b in found["limits"] if b["name"] == "phase diffusion of a ring")
+    assert ring["factor"] == pytest.approx(4, rel=0.02)
+    kept = json.loads((here / "e" / "energy.json").read_text(encoding="utf-8"))
+    assert kept["sweeps"] == found["sweeps"]
+    page = (here / "e" / "energy.html").read_text(encoding="utf-8")
+    assert "On an array" in page
+    assert "Bounds of physics" in page
+
+
+def test_an_array_that_is_too_small_is_refused(capfd):
+    few = ("--set", "couplers_per_oscillator=8")
+    code, out, err = run(capfd, "--shape", LINE, *few)
+    assert (code, out) == (2, "")
+    assert "a context of 16 tokens does not fit" in err
+    code, _, err = run(capfd, "--shape", LINE, "--batch", "0")
+    assert code == 2
+    assert "--batch must be at least 1, got 0" in err
+
+
+def test_the_library_is_listed_and_filtered(capfd):
+    code, out, _ = run(capfd, "--components")
+    assert code == 0
+    total = int(re.search(r"(\d+) components", out)[1])
+    code, out, _ = run(capfd, "--components", "--filter", "HOROWITZ", "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert 5 < len(found) < total
+    assert all("horowitz" in str(part).lower() for part in found)
+    assert all(part["unit"] and part["source"] for part in found)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "one of CKPT, --shape, --components and --validate, got 0"),
+        (["x", "--shape", LINE], "got 2 of them"),
+        (["--filter", "adc", "--shape", LINE], "--filter 'adc' goes with --components"),
+        (["--components", "--filter", "nowhere"], "no component holds 'nowhere'"),
+        (["nowhere"], "nowhere"),
+        (["--shape", "T=1"], "H is missing"),
+        (["--shape", LINE, "--node", "28"], "must be one of 7, 45"),
+        (["--shape", LINE, "--node", "small"], "--node takes a node in nm"),
+        (["--shape", LINE, "--node", "-7"], "--node takes a node in nm"),
+        (["--shape", LINE, "--reuse", "0"], "reuse must be >= 1"),
+        (["--shape", LINE, "--reuse", "nan"], "reuse must be >= 1"),
+        (["--shape", LINE, "--device", "ideal"], "has no energy section"),
+        (["--shape", LINE, "--device", "nothing"], "nothing"),
+        (["--shape", LINE, "--set", "settle_time=inf"], "takes no finite time"),
+        (["--shape", LINE, "--data", "x"], "--data 'x' goes with a checkpoint"),
+        (["--shape", LINE, "--seed", "-1"], "seed"),
+        (["--shape", LINE.replace("d_osc=2", "d_osc=3"), "--device", "ring-65nm"], ""),
+    ],
+)
+def test_one_sentence_for_a_wrong_request(capfd, arguments, message):
+    code, out, err = run(capfd, *arguments)
+    assert code == 2
+    assert out == ""
+    assert err.startswith("oscsim: ")
+    assert err.count("\n") == 1
+    assert message in err
+
+
+def test_an_unknown_component_or_action_in_a_device_file(capfd, here):
+    text = (DATA / "devices" / "ring-65nm.toml").read_text(encoding="utf-8")
+    for old, new, message in (
+        ("tdc.ds_8b_65nm", "tdc.ds_9b", "unknown component 'tdc.ds_9b'; close: tdc."),
+        ("state_read =", "state_reads =", "unknown action 'state_reads'"),
+        ('state_read = ["tdc.ds_8b_65nm"]', "", "'state_read' was counted but has no"),
+        ('"tdc.ds_8b_65nm"', '"knob.periphery"', "exactly one component in pJ or uW"),
+        ("digital_node_nm = 45", "digital_node_nm = 28", "must be one of 7, 45"),
+    ):
+        assert text.count(old) == 1
+        (here / "bad.toml").write_text(text.replace(old, new), encoding="utf-8")
+        code, out, err = run(capfd, "--shape", LINE, "--device", "bad.toml")
+        assert (code, out) == (2, "")
+        assert message in err
