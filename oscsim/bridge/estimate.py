@@ -207,7 +207,7 @@ def estimate(
         subjects=tuple(subjects),
         rivals=tuple(priced(one, reuse) for one in theirs),
         others=(*again, priced(softmax[0], other)),
-        notes=(*notes, *([left_out] if why else [])),
+        notes=(*notes, *([left_out] if why else []), *_nodes(device, node_nm)),
         latency_s=_latency(shape, device),
         library=library,
         n_draws=n_draws,
@@ -224,6 +224,15 @@ def _prices(device: Device | None, node_nm: int | None) -> tuple[Prices, int]:
         return prices, prices.digital_node_nm or DEFAULT_NODE
     terms = {**prices.terms, **Prices.digital(node_nm).terms}
     return replace(prices, terms=terms, digital_node_nm=node_nm), node_nm
+
+
+def _nodes(device: Device | None, node_nm: int) -> tuple[str, ...]:
+    """Return that oscillators and logic are of different nodes, if they are."""
+    energy = None if device is None else device.energy
+    if energy is None or energy.oscillator_node_nm in (None, node_nm):
+        return ()
+    said = f"oscillators at {energy.oscillator_node_nm} nm beside digital logic at "
+    return (f"{said}{node_nm} nm, each as it is",)
 
 
 def _subjects(

@@ -56,7 +56,8 @@ def test_who_is_compared():
 def test_factoring_is_left_out_on_both_sides_or_on_none():
     found = sized(factors=factoring("softplus", 1, clamps=True))
     assert not any("factored" in one.name for one in found.scenarios)
-    (note,) = found.notes
+    note, nodes = found.notes
+    assert "oscillators at 65 nm beside digital logic at 45 nm" in nodes
     assert "read-out not factored" in note
     assert "clamp acts" in note
     assert found.pairs[1][1].name == "same oscillator model, digital"
