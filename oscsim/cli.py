@@ -102,10 +102,11 @@ ReadOutName = Annotated[
     ),
 ]
 UpdateName = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--update",
-        help="Kuramoto attention: map, the trained step, or flow, what a dwell does.",
+        help="Kuramoto attention: map, the trained step, or flow, what a dwell does; "
+        "as the model was trained if absent.",
     ),
 ]
 RangingName = Annotated[
@@ -218,7 +219,7 @@ def infer(
     windows: WindowCount = None,
     context: Context = None,
     readout: ReadOutName = "direct",
-    update: UpdateName = "map",
+    update: UpdateName = None,
     ranging: RangingName = "fixed",
     changes: Changes = None,
     config: ConfigText = None,
@@ -233,7 +234,7 @@ def infer(
     from oscsim.bridge.cost import require_prices
     from oscsim.bridge.engine import checked_draws
     from oscsim.bridge.infer import infer as run_on_chips
-    from oscsim.bridge.setting import Setting
+    from oscsim.bridge.setting import Setting, update_of
     from oscsim.substrate.perturb import Perturbation
 
     model, inputs = _model_and_data(checkpoint, data, config, windows, context)
@@ -247,7 +248,7 @@ def infer(
         seed,
         perturbation,
         readout,  # type: ignore[arg-type]
-        update,  # type: ignore[arg-type]
+        update_of(model, rung, update),  # type: ignore[arg-type]
         ranging,  # type: ignore[arg-type]
     )
     setting.require(model)
@@ -264,7 +265,7 @@ def infer(
     if windows is not None or readout != "direct":
         extra |= {"windows": windows, "readout": readout}
     for option, value, default in (
-        ("update", update, "map"),
+        ("update", update, None),
         ("ranging", ranging, "fixed"),
         ("context", context, None),
     ):
@@ -303,7 +304,7 @@ def ladder(
     ] = 2,
     windows: WindowCount = None,
     context: Context = None,
-    update: UpdateName = "map",
+    update: UpdateName = None,
     ranging: RangingName = "fixed",
     changes: Changes = None,
     config: ConfigText = None,

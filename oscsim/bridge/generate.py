@@ -14,7 +14,7 @@ from oscsim.bridge.engine import Progress, chip_passes, digital_pass
 from oscsim.bridge.language import context_of, require_byte_model
 from oscsim.bridge.passes import AnyPass, Block, evaluate, in_float64, one_blas_thread
 from oscsim.bridge.phases import DIGITAL_PARTS, TURNS_LOST, loses_turns
-from oscsim.bridge.setting import Setting
+from oscsim.bridge.setting import Setting, update_of
 from oscsim.errors import SpecError
 from oscsim.models.kuramoto_config import KuramotoConfig
 from oscsim.substrate.device import Device, Rung, as_device
@@ -117,7 +117,12 @@ def generate(
     temperature = real_number("temperature", temperature)
     if temperature < 0:
         raise SpecError(f"temperature must be at least 0, got {temperature:g}")
-    setting = Setting(as_device(device, checkpoint.d_osc), rung, seed_number(seed))
+    setting = Setting(
+        as_device(device, checkpoint.d_osc),
+        rung,
+        seed_number(seed),
+        update=update_of(checkpoint, rung, None),
+    )
     setting.require(checkpoint)
     writer = _Writer(checkpoint, temperature, setting.seed)
     tick = progress or (lambda _done, _asked: None)

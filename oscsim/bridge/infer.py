@@ -12,7 +12,7 @@ from oscsim.bridge.datasets import TokenSet, bundled_data, read_sva
 from oscsim.bridge.digit_data import DigitSet, read_digits
 from oscsim.bridge.engine import Engine, Progress, checked_draws
 from oscsim.bridge.language import LanguageRun, as_text, infer_text
-from oscsim.bridge.setting import Setting
+from oscsim.bridge.setting import Setting, update_of
 from oscsim.bridge.text_data import ByteText
 from oscsim.counts import Counts
 from oscsim.errors import DataError, SpecError
@@ -124,7 +124,7 @@ def infer(
     seed: int = 0,
     perturbation: Perturbation | None = None,
     readout: ReadOut = "direct",
-    update: How = "map",
+    update: How | None = None,
     ranging: Ranging = "fixed",
     windows: int | None = None,
     context: int | None = None,
@@ -157,7 +157,7 @@ def infer(
         which is refused where the read-out's clamp acts.
     update : {"map", "flow"}
         Kuramoto attention: the trained step in the chip's field, or what an
-        oscillator does in it.
+        oscillator does in it; as trained by default.
     ranging : {"fixed", "row"}
         Kuramoto attention: whether a softmax weight of 1 or the largest of its
         row is loaded as full scale.
@@ -191,7 +191,15 @@ def infer(
     """
     data = as_data(data, checkpoint, windows, context)
     hardware = as_device(device, checkpoint.d_osc)
-    setting = Setting(hardware, rung, seed, perturbation, readout, update, ranging)
+    setting = Setting(
+        hardware,
+        rung,
+        seed,
+        perturbation,
+        readout,
+        update_of(checkpoint, rung, update),
+        ranging,
+    )
     setting.require(checkpoint)
     chips, repeats = checked_draws(rung, chips, repeats)
     if isinstance(data, ByteText):

@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 
+import numpy as np
 from scipy.stats import t as student_t
 
 from oscsim.bridge.language import LanguageRun
@@ -78,12 +79,12 @@ def compare_text(run: LanguageRun) -> LanguageComparison:
         n_windows=len(run.data),
         n_items=run.digital.size,
         digital=float(digital.mean()),
-        digital_error=_standard_error(digital),
+        digital_error=float(standard_error(digital)),
         per_chip=per_chip,
         substrate=float(per_chip.mean()),
         ci95=student_interval(per_chip),
         difference=float(lost.mean()),
-        difference_error=_standard_error(lost),
+        difference_error=float(standard_error(lost)),
         agreement=float((run.top == run.digital_top).mean()),
         max_abs_error=float(run.max_error.max()),
         tally=sum(run.tallies, SettleTally()),
@@ -99,6 +100,10 @@ def student_interval(values: FloatArray) -> tuple[float, float] | None:
     return float(values.mean()) - half, float(values.mean()) + half
 
 
-def _standard_error(values: FloatArray) -> float:
-    n = len(values)
-    return float(values.std(ddof=1) / math.sqrt(n)) if n > 1 else math.nan
+def standard_error(values: FloatArray) -> FloatArray:
+    """Return the standard error of the mean over the last axis, NaN of one value."""
+    n = values.shape[-1]
+    if n < 2:
+        return np.full(values.shape[:-1], math.nan)
+    error: FloatArray = values.std(axis=-1, ddof=1) / math.sqrt(n)
+    return error

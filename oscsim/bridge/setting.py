@@ -149,6 +149,19 @@ class Setting:
             )
 
 
+def update_of(checkpoint: Checkpoint, rung: Rung, update: How | None) -> How:
+    """Return the update asked for, or on a chip the one that the model knows.
+
+    Without a choice, Kuramoto attention that was trained as a flow flows; every
+    other model takes the trained step.
+    """
+    if update is not None:
+        return update
+    config = checkpoint.config
+    is_flow = isinstance(config, KuramotoConfig) and config.update == "flow"
+    return "flow" if is_flow and rung != "digital" else "map"
+
+
 def _require_phases(what: str, checkpoint: Checkpoint, rung: Rung) -> None:
     if not isinstance(checkpoint.config, KuramotoConfig) or rung == "digital":
         raise SpecError(

@@ -9,12 +9,19 @@ from oscsim.counts import Counts
 from oscsim.models import phase_counting as counting
 from oscsim.models.kuramoto_config import KuramotoConfig
 from oscsim.models.layers import causal_softmax, linear, silu, softplus
-from oscsim.substrate.phase_pull import Pull, Read, Update, bounded, torque, wrap
+from oscsim.substrate.phase_pull import (
+    Pull,
+    Read,
+    Update,
+    bounded,
+    trained_turn,
+    wrap,
+)
 from oscsim.typing import ComplexArray, FloatArray, IntArray
 
 
 def map_update(pull: Pull, counts: Counts) -> FloatArray:
-    """Return ``theta + bound(v a)``, ``a = Im(conj(z) G)``: as trained.
+    """Return ``theta + bound(v a)``, ``a = Im(conj(z) G)``, or its flow: as trained.
 
     For raw values ``a_tj = sum_u A_tu sin(theta_uj - theta_tj)``, a Kuramoto
     coupling [1]_.
@@ -23,11 +30,12 @@ def map_update(pull: Pull, counts: Counts) -> FloatArray:
     ----------
     .. [1] Nunley (2026), arXiv:2606.11585.
     """
-    x = pull.strength * torque(pull.theta, pull.field)
     _, heads, time, _ = pull.attention.shape
     windows = int(np.count_nonzero(pull.items >= 0))
-    counting.count_map(counts, windows, time, heads, len(pull.radius), pull.bound)
-    moved: FloatArray = pull.theta + bounded(pull.bound, pull.radius, x)
+    kind = pull.bound if pull.trained == "map" else "flow"
+    counting.count_map(counts, windows, time, heads, len(pull.radius), kind)
+    turn = trained_turn(pull, pull.theta, pull.field, pull.strength)
+    moved: FloatArray = pull.theta + turn
     return moved
 
 
@@ -151,6 +159,7 @@ def _layer(
             strength=linear(psi, weights[f"{attn}.Wv.weight"], weights[f"{attn}.bv"]),
             radius=softplus(weights[f"{attn}.raw_r"]),
             bound=config.bound,
+            trained=config.update,
         ),
         run.counts,
     )

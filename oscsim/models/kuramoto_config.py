@@ -36,6 +36,11 @@ class KuramotoConfig(BaseModel):
     phase_convention : {"wrapped", "unwrapped"}
         Whether the model was trained with its phases taken modulo 2 pi after
         each layer; a physical phase has no winding number.
+    update : {"map", "flow"}
+        The value update that the model was trained with: the published step
+        ``bound(v a)``, or what an oscillator does that dwells in its frozen field,
+        sign(v) G, for the time |v| r_j (|v| for the bound ``unit``); the second
+        runs on hardware as trained. The published models are maps.
     self_term : {"frozen", "co-rotating"}
         In the physical flow, whether a token's own value is latched while it
         moves or turns with it.
@@ -62,6 +67,7 @@ class KuramotoConfig(BaseModel):
     omega: Literal["learned", "zero"] = "learned"
     share_metric: bool = False
     phase_convention: Literal["wrapped", "unwrapped"] = "wrapped"
+    update: Literal["map", "flow"] = "map"
     self_term: Literal["frozen", "co-rotating"] = "frozen"
 
     @model_validator(mode="after")
@@ -73,6 +79,15 @@ class KuramotoConfig(BaseModel):
         if (self.d_ff is None) != (self.ffn == "off"):
             raise ValueError(
                 "d_ff belongs to a feed-forward block: give it unless ffn is 'off'"
+            )
+        if self.update == "flow" and self.bound == "norm":
+            raise ValueError(
+                "a flow has no bound over all oscillators of a token: update 'flow' "
+                "needs bound 'coord' or 'unit'"
+            )
+        if self.update == "flow" and self.value != "raw":
+            raise ValueError(
+                "a flow is pulled by phases: update 'flow' needs value 'raw'"
             )
         if self.share_metric and not self.gates:
             raise ValueError("share_metric needs gates: there is no metric without")

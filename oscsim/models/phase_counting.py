@@ -40,8 +40,9 @@ def digital_kuramoto(config: KuramotoConfig, windows: int, time: int) -> Counts:
     """
     counts = Counts()
     count_body(counts, config, windows, time)
+    kind = config.bound if config.update == "map" else "flow"
     for _ in range(config.n_layers):
-        count_map(counts, windows, time, config.n_heads, config.n_osc, config.bound)
+        count_map(counts, windows, time, config.n_heads, config.n_osc, kind)
     return counts
 
 
@@ -67,9 +68,13 @@ def count_body(counts: Counts, config: KuramotoConfig, windows: int, time: int) 
 
 
 def count_map(
-    counts: Counts, windows: int, time: int, heads: int, k: int, bound: str
+    counts: Counts, windows: int, time: int, heads: int, k: int, kind: str
 ) -> None:
     """Record the value update done digitally: ``G = A z``, ``theta += bound(v a)``.
+
+    ``kind`` is the bound, or ``"flow"``: per phase three products and two sums
+    more for Re(conj(z) G) and |G|^2, a root, a product for the dwell, and a tanh,
+    a reciprocal, two products and an arc tangent, priced as a tanh.
 
     Per pair the 2 k / heads products of G; per phase two products and a sum
     for the torque, one product with v, the bound, one sum. ``coord``: tanh and
@@ -80,7 +85,14 @@ def count_map(
     count_value_sum(counts, heads * pairs, 2 * k // heads)
     counts.add("value", "mul", 2 * rows * k)
     counts.add("value", "mac", rows * k)
-    _count_bound(counts, "value", rows, k, bound)
+    if kind == "flow":
+        counts.add("value", "mul", 6 * rows * k)
+        counts.add("value", "mac", 2 * rows * k)
+        counts.add("value", "rsqrt", rows * k)
+        counts.add("value", "recip", rows * k)
+        counts.add("value", "tanh", 2 * rows * k)
+        return
+    _count_bound(counts, "value", rows, k, kind)
 
 
 def transformer(config: TransformerConfig, windows: int, time: int) -> Counts:

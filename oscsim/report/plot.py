@@ -16,13 +16,13 @@ from oscsim.report.attention_figure import attention_figure
 from oscsim.report.energy_figure import energy_figure
 from oscsim.report.oscillator_figures import drive_figure, settling_figure
 from oscsim.report.phase_figure import phase_layers_figure
+from oscsim.report.robustness_figure import robustness_figure
 from oscsim.report.run_figures import accuracy_figure
 from oscsim.report.sphere_figure import sphere_figure
 from oscsim.report.study_figures import (
     Agreement,
     agreement_figure,
     convergence_figure,
-    robustness_figure,
 )
 from oscsim.report.trajectory_figures import (
     locking_figure,

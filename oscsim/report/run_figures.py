@@ -16,6 +16,7 @@ from oscsim.typing import FloatArray
 METRICS = {
     "hard_accuracy": "accuracy on hard sentences (%)",
     "accuracy": "accuracy (%)",
+    "bits_per_byte": "bits per byte",
 }
 ALL = "accuracy on all sentences (%)"
 NARROWEST = 2.0

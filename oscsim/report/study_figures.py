@@ -1,131 +1,20 @@
-"""Curves of the studies: robustness and convergence."""
+"""Curves of the studies: convergence, and points on curves of a theory."""
 
 import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from oscsim.errors import SpecError
-from oscsim.report.canvas import BLUE, INK, LINES, MARKERS, ORANGE, blank, plain
-from oscsim.report.run_figures import METRICS
+from oscsim.report.canvas import BLUE, INK, LINES, MARKERS, ORANGE, blank
 from oscsim.study.convergence import Convergence, share_within
-from oscsim.study.robustness import SETTLING, Robustness, Row
 from oscsim.typing import FloatArray
 
-ASIDE = 1.04
-"""Factor between the markers of one model and the next on the logarithmic axis."""
-
 SHADES = (INK, BLUE, ORANGE, "#7d7d7d", "#2f7d6b", "#a0629a")
-
-
-def robustness_figure(
-    results: Sequence[Robustness], reference: Sequence[Row] = ()
-) -> Figure:
-    """Draw accuracy against the strength of each perturbation and against T.
-
-    One panel a kind, one line a checkpoint with its smallest and largest
-    redraw, moved aside a little so that none hides another; a thin horizontal
-    line in its colour is its digital accuracy. Reference rows are thin dotted
-    lines with open markers.
-
-    Parameters
-    ----------
-    results : sequence of Robustness
-        At least one, all with the same kinds.
-    reference : sequence of Row
-        Figures from elsewhere to compare with.
-
-    Returns
-    -------
-    Figure
-
-    Raises
-    ------
-    SpecError
-        If there is no result, or the results differ in kind or metric.
-    """
-    if not results:
-        raise SpecError("nothing to draw: got 0 results, give at least one")
-    first = results[0]
-    for other in results[1:]:
-        if (other.kinds, other.metric) != (first.kinds, first.metric):
-            raise SpecError(
-                f"{other.checkpoint} has kinds {', '.join(other.kinds)} and metric "
-                f"{other.metric}; give results of one study"
-            )
-    rows = [row for result in results for row in result.rows()]
-    kinds = list(dict.fromkeys(row.kind for row in rows))
-    columns = min(2, len(kinds))
-    lines = math.ceil(len(kinds) / columns)
-    with blank(7.4, 2.5 * lines + 0.9) as figure:
-        axes = figure.subplots(lines, columns, squeeze=False, sharey=True)
-        for ax, kind in zip(axes.flat, kinds, strict=False):
-            for number, result in enumerate(results):
-                shade = SHADES[number % len(SHADES)]
-                label = "" if number else "digital, in the colour of its model"
-                level = 100 * result.digital
-                ax.axhline(level, color=shade, lw=0.7, label=label or "_", zorder=1)
-            _draw_curves(ax, [r for r in rows if r.kind == kind], bold=True)
-            _draw_curves(ax, [r for r in reference if r.kind == kind], bold=False)
-            _name_axes(ax, kind, [r.value for r in rows if r.kind == kind])
-        for ax in axes.flat[len(kinds) :]:
-            ax.set_visible(False)
-        for ax in axes[:, 0]:
-            ax.set_ylabel(METRICS[first.metric])
-        labelled: dict[str, Artist] = {}
-        for ax in axes.flat:
-            for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
-                labelled.setdefault(label, handle)
-        figure.legend(
-            list(labelled.values()),
-            list(labelled),
-            loc="outside upper center",
-            ncols=3 if len(labelled) > 4 else 2,
-        )
-    return figure
-
-
-def _draw_curves(ax: Axes, rows: Sequence[Row], *, bold: bool) -> None:
-    names = list(dict.fromkeys(row.checkpoint for row in rows))
-    for number, name in enumerate(names):
-        mine = [row for row in rows if row.checkpoint == name]
-        mean = np.array([row.mean for row in mine])
-        spread = [
-            [row.mean - row.low for row in mine],
-            [row.high - row.mean for row in mine],
-        ]
-        shade = SHADES[number % len(SHADES)]
-        ax.errorbar(
-            [row.value * ASIDE ** (number - (len(names) - 1) / 2) for row in mine],
-            100 * mean,
-            yerr=100 * np.maximum(spread, 0.0) if bold else None,
-            color=shade,
-            ls=LINES[number % len(LINES)] if bold else ":",
-            lw=1.5 if bold else 0.8,
-            marker=MARKERS[number % len(MARKERS)],
-            ms=4.5 if bold else 8,
-            mfc=shade if bold else "none",
-            capsize=2.5,
-            label=plain(name),
-        )
-
-
-def _name_axes(ax: Axes, kind: str, values: Sequence[float]) -> None:
-    ax.set_xscale("log")
-    if kind == SETTLING:
-        ax.set_title("random start, read after T")
-        ax.set_xlabel("settling time T (model time units)")
-    else:
-        ax.set_title(f"{kind} perturbed")
-        ax.set_xlabel("strength s (dimensionless)")
-    ticks = sorted(set(values))
-    ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
-    ax.minorticks_off()
 
 
 def convergence_figure(curves: Sequence[Convergence]) -> Figure:

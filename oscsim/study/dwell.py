@@ -92,6 +92,7 @@ def dwell_rows(
             f"{model.name} is a {model.config.family} model: only Kuramoto attention "
             "dwells in a field"
         )
+    trained = model.config.update
     rows: list[DwellRow] = []
 
     def measure(
@@ -114,7 +115,7 @@ def dwell_rows(
         found = compare(run)
         if not rows:
             rows.append(
-                DwellRow("digital", "map", "-", "-", found.digital, 0.0, 0.0, 1.0)
+                DwellRow("digital", trained, "-", "-", found.digital, 0.0, 0.0, 1.0)
             )
             on_row(rows[0])
         rows.append(

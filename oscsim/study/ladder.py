@@ -11,7 +11,7 @@ from oscsim.bridge.compare import AnyComparison, compare
 from oscsim.bridge.engine import Progress
 from oscsim.bridge.infer import AnyRun, Data, as_data, infer
 from oscsim.bridge.language import LanguageRun
-from oscsim.bridge.setting import Setting
+from oscsim.bridge.setting import Setting, update_of
 from oscsim.models.fixed_query import ReadOut
 from oscsim.substrate.device import RUNGS, Device, Rung, as_device
 from oscsim.substrate.phase_chip import Ranging
@@ -106,7 +106,7 @@ def ladder(
     windows: int | None = None,
     context: int | None = None,
     readout: ReadOut = "direct",
-    update: How = "map",
+    update: How | None = None,
     ranging: Ranging = "fixed",
     n_threads: int | None = None,
     progress: Progress | None = None,
@@ -147,6 +147,7 @@ def ladder(
     """
     hardware = as_device(device, checkpoint.d_osc)
     inputs = as_data(data, checkpoint, windows, context)
+    update = update_of(checkpoint, "device", update)
     if (update, ranging) != ("map", "fixed"):
         setting = Setting(hardware, seed=seed, update=update, ranging=ranging)
         setting.require(checkpoint)

@@ -1,4 +1,4 @@
-"""Accuracy under the published perturbations and at finite settling times."""
+"""Accuracy, or bits per byte, under published perturbations and settling times."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ SETTLING = "settling"
 
 
 class Row(NamedTuple):
-    """One cell of the table: accuracies are fractions.
+    """One cell of the table: accuracies are fractions; or bits per byte.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Row(NamedTuple):
     value : float
         Strength s, or settling time T in model time units.
     mean, low, high : float
-        Mean, smallest and largest accuracy over redraws.
+        Mean, smallest and largest value of the metric over redraws.
     """
 
     checkpoint: str
@@ -48,28 +48,29 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Robustness:
-    """Accuracy of one checkpoint against strength and settling time.
+    """Accuracy, or bits per byte, of one checkpoint against strength and time.
 
     Attributes
     ----------
     checkpoint : str
         Name of the model.
     metric : str
-        ``"hard_accuracy"``, or ``"accuracy"`` where no sentence is hard.
+        ``"hard_accuracy"``, ``"accuracy"`` where no sentence is hard, or
+        ``"bits_per_byte"`` of a language model.
     n_items : int
-        Sentences that the metric is taken over.
+        Sentences, or bytes, that the metric is taken over.
     digital : float
-        Accuracy of the digital model.
+        The metric of the digital model.
     kinds : tuple of str
         Perturbations.
     strengths : FloatArray, shape (n_strengths,)
         Strength s of each.
     perturbed : FloatArray, shape (n_kinds, n_strengths, redraws)
-        Accuracy under each, one value a redraw.
+        The metric under each, one value a redraw.
     times : FloatArray, shape (n_times,)
         Settling times (model time units).
     settled : FloatArray, shape (n_times, redraws)
-        Accuracy when read after that time from random starts.
+        The metric when read after that time from random starts.
     unsettled : FloatArray, shape (n_times,)
         Share of oscillators that need longer to come within 0.01 rad.
     seed : int

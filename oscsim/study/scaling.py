@@ -1,17 +1,14 @@
 """How the gap to softmax closes with the dimension of the oscillators."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.stats import t as student_t
 
 from oscsim.errors import SpecError
-from oscsim.typing import FloatArray, IntArray
-
-RESAMPLES = 2000
-PUBLISHED_TINYSTORIES = (0.599, 3.582)
-PUBLISHED_WIKITEXT2 = (0.420, 15.17)
-"""Published (alpha, C) in perplexity per word, d_osc 2..32: other data, other units."""
+from oscsim.study.resample import RESAMPLES, interval95, perplexities
+from oscsim.typing import FloatArray
 
 
 @dataclass(frozen=True)
@@ -27,11 +24,14 @@ class ScalingLaw:
     alpha, amplitude : float
         Exponent, and gap extrapolated to d_osc = 1.
     alpha95, amplitude95 : tuple of float
-        2.5 and 97.5 % quantiles over resampled training seeds and windows.
+        2.5 and 97.5 % quantiles over resamples.
     residual : float
         Root mean square of ln(gap) about the line.
+    scatter95 : tuple of float
+        Student interval of alpha from that scatter alone, with n - 2 degrees of
+        freedom: what the dimensions themselves say, whatever made them scatter.
     n_seeds : tuple of int
-        Training seeds of each dimension; where there is one, the interval knows
+        Trainings of each dimension; where all have one, the interval knows
         nothing of the spread between trainings.
     dropped : float
         Share of the resamples in which a gap was not positive, so that no power
@@ -45,6 +45,7 @@ class ScalingLaw:
     alpha95: tuple[float, float]
     amplitude95: tuple[float, float]
     residual: float
+    scatter95: tuple[float, float]
     n_seeds: tuple[int, ...]
     dropped: float
 
@@ -81,8 +82,7 @@ def scaling_law(
     """Fit ``gap = C d_osc^-alpha``, a straight line in the logarithms.
 
     The gap is the difference of perplexities per byte ``2^bits`` on the same
-    windows. Training seeds are resampled for every dimension and for the twin,
-    windows once for all models, since all read the same.
+    windows; how they are resampled says `oscsim.study.resample.perplexities`.
 
     Parameters
     ----------
@@ -114,68 +114,45 @@ def scaling_law(
         raise SpecError(
             f"a power law needs three dimensions at least, got {len(dimensions)}"
         )
-    n_windows = softmax.shape[1]
-    for d in dimensions:
-        if oscillator[d].shape[1] != n_windows:
-            raise SpecError(
-                f"d_osc {d} was measured on {oscillator[d].shape[1]} windows, the "
-                f"softmax twin on {n_windows}: use the same"
-            )
-    everything = np.arange(n_windows)
     models = [oscillator[d] for d in dimensions]
-    gaps = _gaps(models, softmax, everything)
+    found = perplexities([*models, softmax], resamples=resamples, seed=seed)
+    gaps, *again = found[:, :-1] - found[:, -1:]
     if (gaps <= 0).any():
         worst = int(np.argmin(gaps))
         raise SpecError(
             f"the oscillator model of d_osc {dimensions[worst]} is not worse than its "
             f"softmax twin (gap {gaps[worst]:.3g}): there is no gap to fit"
         )
-    slope, level = _line(dimensions, gaps)
-    draw = np.random.default_rng(seed)
-    found = []
-    for _ in range(resamples):
-        windows = np.asarray(draw.integers(0, n_windows, n_windows))
-        again = _gaps(
-            [m[draw.integers(0, len(m), len(m))] for m in models],
-            softmax[draw.integers(0, len(softmax), len(softmax))],
-            windows,
-        )
-        if (again > 0).all():
-            found.append(_line(dimensions, again))
-    fits = np.array(found).reshape(-1, 2)
+    slope, level = power_law(dimensions, gaps)
+    fits = np.array(
+        [power_law(dimensions, one) for one in again if (one > 0).all()]
+    ).reshape(-1, 2)
     residual = np.log(gaps) - level - slope * np.log(dimensions)
     return ScalingLaw(
         dimensions=dimensions,
         gaps=tuple(float(g) for g in gaps),
         alpha=-slope,
         amplitude=float(np.exp(level)),
-        alpha95=_interval(-fits[:, 0]),
-        amplitude95=_interval(np.exp(fits[:, 1])),
+        alpha95=interval95(-fits[:, 0]),
+        amplitude95=interval95(np.exp(fits[:, 1])),
         residual=float(np.sqrt(np.mean(residual**2))),
+        scatter95=_student(dimensions, -slope, residual),
         n_seeds=tuple(len(m) for m in models),
         dropped=1 - len(fits) / resamples,
     )
 
 
-def _gaps(
-    models: list[FloatArray], softmax: FloatArray, windows: IntArray
-) -> FloatArray:
-    """Return the gaps of mean perplexities over seeds, shape (dimensions,)."""
-    floor = _perplexity(softmax, windows)
-    return np.array([_perplexity(model, windows) - floor for model in models])
-
-
-def _perplexity(bits: FloatArray, windows: IntArray) -> float:
-    return float(np.mean(2.0 ** bits[:, windows].mean(axis=1)))
-
-
-def _line(dimensions: tuple[int, ...], gaps: FloatArray) -> tuple[float, float]:
+def power_law(dimensions: Sequence[int], gaps: FloatArray) -> tuple[float, float]:
+    """Return slope and level of the line through (ln d_osc, ln gap)."""
     slope, level = np.polyfit(np.log(dimensions), np.log(gaps), 1)
     return float(slope), float(level)
 
 
-def _interval(values: FloatArray) -> tuple[float, float]:
-    if not len(values):
-        return (np.nan, np.nan)
-    low, high = np.quantile(values, [0.025, 0.975])
-    return float(low), float(high)
+def _student(
+    dimensions: Sequence[int], alpha: float, residual: FloatArray
+) -> tuple[float, float]:
+    freedom = len(dimensions) - 2
+    x = np.log(dimensions)
+    error = np.sqrt((residual**2).sum() / freedom / ((x - x.mean()) ** 2).sum())
+    half = float(student_t.ppf(0.975, freedom) * error)
+    return alpha - half, alpha + half

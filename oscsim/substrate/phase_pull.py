@@ -10,6 +10,8 @@ from oscsim.typing import ComplexArray, FloatArray, IntArray
 
 TURN = 2 * np.pi
 NORM_FLOOR = 1e-12
+FIELD_FLOOR = 1e-24
+"""Added to |G|^2, so that a field of 0 has a finite gradient."""
 
 
 class Pull(NamedTuple):
@@ -34,6 +36,8 @@ class Pull(NamedTuple):
         Largest update r_j (rad).
     bound : str
         How the update is bounded.
+    trained : str
+        ``"map"`` or ``"flow"``: the update that the model was trained with.
     """
 
     layer: int
@@ -44,6 +48,7 @@ class Pull(NamedTuple):
     strength: FloatArray
     radius: FloatArray
     bound: str
+    trained: str = "map"
 
 
 Update: TypeAlias = Callable[[Pull, Counts], FloatArray]
@@ -105,6 +110,64 @@ def small_signal_gain(kind: str, radius: FloatArray, x: FloatArray) -> FloatArra
     n = np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + NORM_FLOOR)
     gain: FloatArray = radius * (np.tanh(n) / n)
     return gain
+
+
+def flowed(theta: FloatArray, field: ComplexArray, dwell: FloatArray) -> FloatArray:
+    r"""Return the angle that a phase turns by in a frozen field.
+
+    With ``a = Im(conj(z) G)`` and ``b = Re(conj(z) G)`` the flow of
+    ``dtheta/dt = a`` over a signed time x, negative in the opposite field, is
+
+    .. math::
+
+        \Delta = 2 \arctan \frac{a t}{1 + b t}, \qquad
+        t = \tanh(x |G| / 2) / |G| ,
+
+    the closed form of `oscsim.physics.driven.settle` without the angle of G, so
+    that it has a gradient where G vanishes.
+
+    Parameters
+    ----------
+    theta : FloatArray
+        Phases (rad).
+    field : ComplexArray
+        G (rad per unit of time).
+    dwell : FloatArray
+        Signed time x.
+
+    Returns
+    -------
+    FloatArray
+        In (-pi, pi), as `theta`.
+    """
+    pull = np.exp(-1j * theta) * field
+    size = np.sqrt(pull.real * pull.real + pull.imag * pull.imag + FIELD_FLOOR)
+    reach = np.tanh(0.5 * dwell * size) / size
+    turned: FloatArray = 2 * np.arctan2(pull.imag * reach, 1 + pull.real * reach)
+    return turned
+
+
+def trained_turn(
+    pull: Pull, theta: FloatArray, field: ComplexArray, strength: FloatArray
+) -> FloatArray:
+    """Return the update that a model was trained with, in a given field.
+
+    Parameters
+    ----------
+    pull : Pull
+        Says which: ``trained``, ``bound``, ``radius``.
+    theta, field, strength
+        As in `Pull`, or those of a chip.
+
+    Returns
+    -------
+    FloatArray
+        Angle to turn by (rad), as ``theta``.
+    """
+    if pull.trained == "map":
+        return bounded(pull.bound, pull.radius, strength * torque(theta, field))
+    gain = small_signal_gain(pull.bound, pull.radius, strength)
+    return flowed(theta, field, strength * gain)
 
 
 def wrap(theta: FloatArray) -> FloatArray:

@@ -17,9 +17,9 @@ from oscsim.substrate.phase_pull import (
     Pull,
     Read,
     Update,
-    bounded,
     small_signal_gain,
     torque,
+    trained_turn,
     wrap,
 )
 from oscsim.substrate.quantize import quantize_phase
@@ -64,8 +64,8 @@ def update_on(
 ) -> Update:
     """Return the value update of one chip in one repeat.
 
-    ``"map"``: the trained step ``theta + bound(v a)`` in the field that the
-    chip makes, plus what detuning and diffusion add during the dwell.
+    ``"map"``: the trained step (``theta + bound(v a)``, or a flow) in the field
+    that the chip makes, plus what detuning and diffusion add during the dwell.
     ``"flow"``: what an oscillator does, exactly: it is driven by sign(v) G for
     |v| times the small-signal gain of the bound, so both agree to first order
     in v and the flow, which cannot pass its field's direction, needs no bound.
@@ -126,11 +126,7 @@ def _update(
     attention, theta = pull.attention[live], pull.theta[live]
     field = realised_field(attention, theta, chip, pull.layer, tally)
     dwell = _dwell_of(pull, live, field, chip, tally)
-    asked = bounded(
-        pull.bound,
-        pull.radius,
-        dwell.share * dwell.strength * torque(theta, field),
-    )
+    asked = trained_turn(pull, theta, field, dwell.share * dwell.strength)
     stepped = _stepped if how == "map" else _flowed
     moved = stepped(dwell, asked, chip, pull.layer, repeat)
     tally.record_update(pull.layer, asked, moved)

@@ -11,7 +11,7 @@ import typer
 from oscsim.bridge.datasets import TokenSet, parse_sva
 from oscsim.errors import OscsimError, SpecError
 from oscsim.models.config import FixedQueryConfig
-from oscsim.train import digit_commands, language_commands
+from oscsim.train import ablation_commands, digit_commands, language_commands
 from oscsim.train import sva as grammar
 from oscsim.train.progress import training_progress
 
@@ -32,6 +32,7 @@ app = typer.Typer(
 
 app.add_typer(language_commands.app)
 app.add_typer(digit_commands.app)
+app.add_typer(ablation_commands.app)
 
 Folder = Annotated[Path, typer.Option("--out", help="Folder to write.")]
 

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from oscsim.models.kuramoto_config import KuramotoConfig
+from oscsim.substrate.phase_pull import FIELD_FLOOR
 
 UNIT_RADIUS = math.log(math.e - 1)
 """Raw radius whose softplus is 1."""
@@ -32,6 +33,16 @@ def bounded(kind: str, raw_r: Tensor, x: Tensor) -> Tensor:
         return r * torch.tanh(x / r)
     n = x.pow(2).mean(-1, keepdim=True).add(1e-12).sqrt()
     return r * (torch.tanh(n) / n) * x
+
+
+def flowed(across: Tensor, along: Tensor, dwell: Tensor) -> Tensor:
+    """Return the angle turned by in a frozen field, from Im and Re of conj(z) G.
+
+    See `oscsim.substrate.phase_pull.flowed`.
+    """
+    size = (across.square() + along.square() + FIELD_FLOOR).sqrt()
+    reach = torch.tanh(0.5 * dwell * size) / size
+    return 2 * torch.atan2(across * reach, 1 + along * reach)
 
 
 class SwiGLU(nn.Module):
@@ -98,6 +109,12 @@ class KuramotoAttention(nn.Module):
         cosine, sine = psi.chunk(2, -1)
         strength = self.Wv(psi) + self.bv
         pull = cosine * imaginary - sine * real
+        if self.config.update == "flow":
+            along = cosine * real + sine * imaginary
+            dwell = strength
+            if self.config.bound == "coord":
+                dwell = strength * functional.softplus(self.raw_r)
+            return flowed(pull, along, dwell)
         return bounded(self.config.bound, self.raw_r, strength * pull)
 
     def _phasors(self, theta: Tensor, psi: Tensor) -> tuple[Tensor, Tensor]:

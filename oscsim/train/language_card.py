@@ -66,6 +66,7 @@ def describe(config: LanguageConfig) -> str:
     if isinstance(config, KuramotoConfig):
         parts = [f"k {config.n_osc}", f"{config.n_layers} layers", config.bound]
         parts += [f"{config.n_heads} head" + "s" * (config.n_heads > 1)]
+        parts += [] if config.update == "map" else ["trained as a flow"]
         parts += [] if config.value == "raw" else ["learned values"]
         parts += [] if config.gates else ["no gates"]
         parts += [] if config.ffn == "raw" else [f"feed-forward {config.ffn}"]

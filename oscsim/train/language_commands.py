@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from oscsim.bridge.byte_text import SLICE, read_enwik8, windows
 from oscsim.errors import SpecError
 from oscsim.models.config import FixedQueryConfig
 from oscsim.models.kuramoto_config import KuramotoConfig, TransformerConfig
-from oscsim.train.progress import training_progress
 
 if TYPE_CHECKING:
-    from oscsim.train.language import LanguageRecipe, Point
+    from oscsim.train.language import LanguageRecipe
 
 app = typer.Typer()
 
@@ -67,6 +65,27 @@ def family_config(
         causal=True,
         padding_idx=None,
         trained_length=64,
+    )
+
+
+def kuramoto_config(n_osc: int, n_layers: int, **switches: Any) -> KuramotoConfig:
+    """Return a Kuramoto attention byte model, by default the one that ships.
+
+    Parameters
+    ----------
+    n_osc, n_layers : int
+        Phases per token, and layers.
+    **switches
+        Other fields of `oscsim.models.kuramoto_config.KuramotoConfig`.
+    """
+    return KuramotoConfig(
+        task="bytes",
+        vocab_size=256,
+        n_osc=n_osc,
+        n_layers=n_layers,
+        d_ff=None if switches.get("ffn") == "off" else int(8 * n_osc / 3),
+        max_len=128,
+        **{"n_heads": 4, **switches},
     )
 
 
@@ -123,6 +142,9 @@ def kuramoto(
     ffn: Annotated[
         Literal["raw", "lift", "off"], typer.Option(help="Feed-forward block.")
     ] = "raw",
+    update: Annotated[
+        Literal["map", "flow"], typer.Option(help="Published step, or a dwell.")
+    ] = "map",
     phase_convention: Annotated[
         Literal["wrapped", "unwrapped"], typer.Option(help="Phases modulo 2 pi.")
     ] = "wrapped",
@@ -131,25 +153,23 @@ def kuramoto(
     """Train one Kuramoto attention byte model."""
     from oscsim.train.kuramoto import KuramotoModel
 
-    config = KuramotoConfig(
-        task="bytes",
-        vocab_size=256,
-        n_osc=n_osc,
-        n_layers=layers,
+    config = kuramoto_config(
+        n_osc,
+        layers,
         n_heads=heads,
-        d_ff=None if ffn == "off" else int(8 * n_osc / 3),
-        max_len=128,
         bound=bound,
         value=value,
         gates=gates,
         ffn=ffn,
+        update=update,
         phase_convention=phase_convention,
     )
     command = (
         f"python -m oscsim.train kuramoto --enwik8 enwik8 --seed {seed} --tokens "
         f"{tokens} --n-osc {n_osc} --layers {layers} --heads {heads} --bound {bound} "
         f"--value {value} "
-        f"--{'' if gates else 'no-'}gates --ffn {ffn} --phase-convention "
+        f"--{'' if gates else 'no-'}gates --ffn {ffn} --update {update} "
+        f"--phase-convention "
         f"{phase_convention} --learning-rate {learning_rate:g}"
     )
     recipe = kuramoto_recipe(tokens, learning_rate)
@@ -197,48 +217,28 @@ def _train(
     seed: int,
     command: str,
 ) -> None:
-    from oscsim.train.language import bits_per_byte, fit_language
     from oscsim.train.language_card import LanguageTraining, describe
+    from oscsim.train.language_fit import fitted
     from oscsim.train.publish import versions, write_checkpoint
 
     if out.exists() and not out.is_dir():
         raise SpecError(f"--out {out} is a file: give a folder")
-    train, validation, test = (
-        read_enwik8(enwik8, split) for split in ("train", "validation", "test")
-    )
     started_with = versions()
     state = out.with_name(f"{out.name}.partial")
-    with training_progress() as progress:
-        task = progress.add_task(out.name, total=recipe.steps, note="")
-
-        def advance(point: "Point") -> None:
-            note = f"{point.validation_bpc:.4f} bits per byte"
-            progress.update(task, completed=point.step, note=note)
-
-        model, history = fit_language(
-            make_model,
-            train,
-            validation,
-            recipe,
-            seed=seed,
-            state=state,
-            on_point=advance,
-        )
+    found = fitted(out.name, enwik8, make_model, recipe, seed, state)
     training = LanguageTraining(
         task="bytes",
         what=describe(config),
         command=command,
         seed=seed,
         recipe=recipe,
-        history=tuple(history),
-        parameters=sum(p.numel() for p in model.parameters()),
+        history=found.history,
+        parameters=found.parameters,
         tokens=recipe.tokens,
-        validation_bpc=bits_per_byte(
-            model, windows(validation[: SLICE + 1], recipe.context)
-        ),
-        test_bpc=bits_per_byte(model, windows(test[: SLICE + 1], recipe.context)),
+        validation_bpc=found.validation_bpc,
+        test_bpc=found.test_bpc,
         versions=started_with,
     )
-    write_checkpoint(out, model, training)
+    write_checkpoint(out, found.model, training)
     state.unlink(missing_ok=True)
     typer.echo(f"{out}: {training.validation_bpc:.4f} bits per byte on validation")

@@ -2,6 +2,7 @@
 
 import json
 import platform
+import re
 import subprocess
 from dataclasses import asdict
 from pathlib import Path
@@ -68,7 +69,7 @@ def write_index(folder: Path) -> Path:
     """
     records = {
         path.parent.name: json.loads(path.read_text(encoding="utf-8"))
-        for path in sorted(folder.glob("*/training.json"))
+        for path in sorted(folder.glob("*/training.json"), key=_by_number)
     }
     if not records:
         raise SpecError(f"no folder in {folder} holds a training.json")
@@ -83,6 +84,12 @@ def write_index(folder: Path) -> Path:
     readme = folder / "README.md"
     write_whole(readme, page.encode())
     return readme
+
+
+def _by_number(path: Path) -> list[str | tuple[int]]:
+    """Order d2 before d16: digits of the folder's name count as numbers."""
+    parts = re.split(r"(\d+)", path.parent.name)
+    return [(int(part),) if part.isdigit() else part for part in parts]
 
 
 def versions() -> dict[str, str]:

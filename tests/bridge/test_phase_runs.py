@@ -51,6 +51,25 @@ def test_ideal_is_digital_and_every_rung_adds_something(text):
     assert DIGITAL_PARTS not in digital.warnings
 
 
+def test_a_model_trained_as_a_flow_flows_and_loses_nothing_by_it(text):
+    model = language_model("kuramoto", update="flow")
+    ideal = run(text, model=model, rung="ideal")
+    assert ideal.setting.update == "flow"
+    assert compare(ideal).max_abs_error < 1e-10
+    assert run(text, model=model, rung="digital").setting.update == "map"
+    assert run(text).setting.update == "map"
+    assert compare(run(text, model=model, rung="ideal", update="map")).max_abs_error < (
+        1e-10
+    )
+    mapped = compare(run(text, rung="digital")).digital
+    assert mapped != compare(ideal).digital
+    rivals = price(run(text, model=model, device="ring-65nm")).rivals
+    assert (
+        rivals[DIGITAL_MAP].nominal_j()
+        > price(run(text)).rivals[DIGITAL_MAP].nominal_j()
+    )
+
+
 @pytest.mark.parametrize("update", ["map", "flow"])
 def test_threads_and_a_second_run_give_the_same_bits(text, update, tmp_path):
     one, two = (run(text, update=update, n_threads=n) for n in (1, 2))

@@ -186,6 +186,8 @@ def test_later_tokens_do_not_change_earlier_outputs():
         ({"d_ff": None}, "d_ff"),
         ({"gates": False, "share_metric": True}, "share_metric"),
         ({"bound": "sphere"}, "bound"),
+        ({"update": "flow", "bound": "norm"}, "no bound over all oscillators"),
+        ({"update": "flow", "value": "linear"}, "needs value 'raw'"),
     ],
 )
 def test_contradictions_are_refused(changes, said):

@@ -28,6 +28,7 @@ def executed(**changes):
     [
         {},
         {"bound": "norm"},
+        {"update": "flow"},
         {"bound": "unit", "n_heads": 2},
         {"gates": False, "omega": "zero", "ffn": "off", "d_ff": None},
         {"ffn": "lift", "share_metric": True, "value": "linear"},

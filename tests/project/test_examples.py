@@ -1,5 +1,6 @@
 """The numbered examples run and print what they promise."""
 
+import csv
 import re
 import subprocess
 import sys
@@ -56,6 +57,61 @@ def test_robustness_prints_ours_beside_the_replica(tmp_path):
     assert (tmp_path / "robustness-sva.png").stat().st_size > 10_000
 
 
+def test_noise_prints_the_best_dimension_beside_the_replica(tmp_path):
+    out = run("07_noise_and_dimension.py", tmp_path)
+    assert "bytes-osc-d2-p4" in out
+    said = re.findall(r"= (\S+): d_osc (\d+) is best.*; replica: (.+)", out)
+    assert [(noise, theirs) for noise, _, theirs in said] == [
+        ("0", "32"),
+        ("0.03", "8"),
+        ("0.3", "not measured"),
+    ]
+    assert said[0][1] == "32"
+    assert said[2][1] == "2"
+    with (tmp_path / "noise-dimension.csv").open() as file:
+        table = list(csv.DictReader(file))
+    for noise, best, _ in said:
+        here = [row for row in table if float(row["relative"]) == float(noise)]
+        least = min(here, key=lambda row: float(row["bits_per_byte"]))
+        assert (least["d_osc"], least["place"]) == (best, "best")
+    assert (tmp_path / "noise-dimension.png").stat().st_size > 10_000
+
+
+def test_language_robustness_keeps_the_published_table_apart(tmp_path):
+    out = run("08_language_robustness.py", tmp_path)
+    ours, published = out.split("published: perplexity per word, digital 7.5946")
+    row = re.search(r"^ +state +0.5 .*", published, re.MULTILINE)[0].split()
+    assert row == ["state", "0.5", "11.105", "(+46.2%)"]
+    digital = [float(x) for x in re.search(r"^ +digital.*", ours, re.M)[0].split()[1:]]
+    row = re.search(r"^ +state +0.5 .*", ours, re.MULTILINE)[0]
+    found = re.findall(r"(\d\.\d{4}) \( *([+-]\d+\.\d)%\)", row)
+    assert len(found) == len(digital) >= 2
+    for exact, (bits, change) in zip(digital, found, strict=True):
+        expected = 100 * (2 ** (float(bits) - exact) - 1)
+        assert float(change) == pytest.approx(expected, abs=0.1)
+        assert float(bits) > exact + 0.1
+    table = (tmp_path / "robustness-bytes.csv").read_text().splitlines()
+    assert len(table) == 1 + 21 * len(digital), "ours alone"
+    assert (tmp_path / "robustness-bytes.png").stat().st_size > 10_000
+
+
+def test_mismatch_prints_static_beside_redrawn(tmp_path):
+    out = run("09_mismatch_and_context.py", tmp_path)
+    n_models = len(re.findall(r": loss in bits per byte", out))
+    assert n_models >= 2
+    said = re.findall(r"differs from redrawn in (\d+) of 12 cells", out)
+    assert len(said) == n_models
+    with (tmp_path / "mismatch-context.csv").open() as file:
+        table = list(csv.DictReader(file))
+    assert len(table) == 2 * 3 * 4 * n_models
+    row = re.search(r"^ +redrawn +0.5 (.*)", out, re.MULTILINE)[1]
+    losses = [float(x) for x in re.findall(r"([+-]\d\.\d{4}) \(", row)]
+    expected = [float(r["loss"]) for r in table[20:24]]
+    expected.append(float(table[23]["gained"]))
+    assert losses == pytest.approx(expected, abs=6e-5)
+    assert (tmp_path / "mismatch-context.png").stat().st_size > 10_000
+
+
 def rows_of(out, n_columns):
     """The table rows of an example, as numbers."""
     words = [line.replace("%", "").split() for line in out.splitlines()]
@@ -110,6 +166,35 @@ def test_the_ising_machine_finds_the_best_cut(tmp_path):
         assert float(share) >= 25
         assert float(mean) > 0.75 * float(edges) * 0.85
     assert (tmp_path / "max-cut.png").stat().st_size > 10_000
+
+
+def test_scaling_prints_the_models_and_what_was_published_apart(tmp_path):
+    out = run("11_scaling_law.py", tmp_path)
+    ours, published = out.split("Published, perplexity per word")
+    rows = re.findall(r"^(softmax|p = \d).*?(\d\.\d{4}) +(\d\.\d{4}) +[-+]", ours, re.M)
+    assert len(rows) >= 4
+    for _, bits, perplexity in rows:
+        assert 2 < float(bits) < 3
+        assert float(perplexity) == pytest.approx(2 ** float(bits), rel=0.002)
+    assert "TinyStories: alpha 0.599" in published
+    header, *table = (tmp_path / "scaling-bytes.csv").read_text().splitlines()
+    assert header.startswith("quantity,p,d_osc,width,dimensions,value,low95,high95")
+    assert sum(row.startswith("bits_per_byte") for row in table) == len(rows)
+    assert (tmp_path / "scaling-bytes.png").stat().st_size > 10_000
+
+
+def test_kuramoto_attention_is_shown_as_map_and_as_dwell(tmp_path):
+    out = run("10_kuramoto_on_chips.py", tmp_path)
+    table = (tmp_path / "kuramoto-on-chips.csv").read_text().splitlines()
+    assert table[0].startswith("on,update,self_term,ranging,bits,difference")
+    cells = [line.split(",") for line in table[1:]]
+    assert [row[0] for row in cells] == ["digital", *["ideal"] * 3, *["ring-65nm"] * 6]
+    assert abs(float(cells[1][5])) < 1e-10, "the ideal map is the digital one"
+    assert float(cells[2][5]) > 0.3, "a map-trained model does not survive the dwell"
+    assert f"{float(cells[2][4]):.4f}" in out
+    layers = (tmp_path / "kuramoto-on-chips-layers.csv").read_text().splitlines()
+    assert len(layers) == 1 + 3 * 4
+    assert (tmp_path / "kuramoto-on-chips.png").stat().st_size > 10_000
 
 
 def test_the_worked_example_prints_both_sides_of_the_coupling_function(tmp_path):

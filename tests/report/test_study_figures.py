@@ -91,6 +91,27 @@ def test_reference_rows_are_beside():
     np.testing.assert_allclose(figure.axes[1].containers[1][0].get_ydata(), [90, 90])
 
 
+def test_bits_per_byte_are_drawn_as_they_are_and_each_panel_on_its_own_scale():
+    found = replace(result(), metric="bits_per_byte", digital=2.3)
+    figure = robustness_figure([found])
+    axes = [ax for ax in figure.axes if ax.get_visible()]
+    for k, ax in enumerate(axes[:2]):
+        mean = found.perturbed[k].mean(axis=1)
+        np.testing.assert_allclose(ax.containers[0][0].get_ydata(), mean)
+        assert [line.get_ydata()[0] for line in ax.lines if line.get_lw() == 0.7] == [
+            2.3
+        ]
+        _, _, (whiskers,) = ax.containers[0]
+        ends = np.array([segment[:, 1] for segment in whiskers.get_segments()])
+        np.testing.assert_allclose(ends[:, 0], found.perturbed[k].min(axis=1))
+    assert [ax.get_ylabel() for ax in axes] == ["bits per byte"] * 3
+    assert not axes[0].get_shared_y_axes().joined(axes[0], axes[1])
+    assert figure.get_supxlabel() == "every panel has a vertical scale of its own"
+    shared = robustness_figure([result()])
+    assert shared.axes[0].get_shared_y_axes().joined(*shared.axes[:2])
+    assert shared.get_supxlabel() == ""
+
+
 def test_figures_of_nothing_or_of_mixed_studies_are_refused():
     with pytest.raises(SpecError, match="got 0 results"):
         robustness_figure([])

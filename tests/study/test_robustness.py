@@ -268,3 +268,28 @@ def test_the_committed_table_repeats(checkpoint):
     for row in robustness(checkpoint, data).rows():
         recorded = found[row.checkpoint, row.kind, row.value]
         assert 100 * row.mean == pytest.approx(recorded, abs=0.03)
+
+
+def test_the_committed_byte_table_is_what_its_readme_says():
+    """State noise costs most; couplings cost p = 4 at d_osc 8 twenty times p = 1."""
+    with (TABLE.parent / "robustness-bytes.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    at = {
+        (row["checkpoint"], row["kind"], float(row["value"])): float(row["mean"])
+        for row in rows
+    }
+    names = sorted({row["checkpoint"] for row in rows})
+    assert names == ["bytes-osc-d2-p4", "bytes-osc-d8-p1", "bytes-osc-d8-p4"]
+    change = {
+        (name, kind): 2 ** (at[name, kind, 0.5] - at[name, kind, 0.01]) - 1
+        for name in names
+        for kind in ("coupling", "state", "frequency")
+    }
+    for name in names:
+        coupling, state, frequency = (
+            change[name, kind] for kind in ("coupling", "state", "frequency")
+        )
+        assert state > 10 * max(coupling, frequency)
+        assert (coupling > frequency) == (name == "bytes-osc-d8-p4")
+    ratio = change[names[2], "coupling"] / change[names[1], "coupling"]
+    assert ratio == pytest.approx(20, abs=2)

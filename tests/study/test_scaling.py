@@ -2,27 +2,19 @@
 
 import numpy as np
 import pytest
+from scipy.stats import linregress
 
 from oscsim.errors import SpecError
-from oscsim.study.scaling import scaling_law
+from oscsim.study.published_scaling import PUBLISHED_SCALING
+from oscsim.study.scaling import power_law, scaling_law
+from tests.study.families import family
 
 SOFTMAX_PPL = 5.6
-DIMENSIONS = (2, 4, 8, 16, 32)
 
 
-def made(alpha=0.6, amplitude=3.5, seeds=3, windows=400, spread=0.0, noise=0.02):
-    """Bits of models whose perplexities follow the law, windows in common."""
-    draw = np.random.default_rng(1)
-    common = draw.normal(0, 0.3, windows)
-    common -= common.mean()
-
-    def bits(perplexity):
-        level = np.log2(perplexity) + spread * draw.normal(size=(seeds, 1))
-        own = noise * draw.normal(size=(seeds, windows))
-        return level + common + own - own.mean(axis=1, keepdims=True)
-
-    models = {d: bits(SOFTMAX_PPL + amplitude * d**-alpha) for d in DIMENSIONS}
-    return models, bits(SOFTMAX_PPL)
+def made(alpha=0.6, amplitude=3.5, **how):
+    """Models whose gaps follow the law."""
+    return family(lambda d: SOFTMAX_PPL + amplitude * d**-alpha, SOFTMAX_PPL, **how)
 
 
 def test_a_law_without_spread_is_found_exactly():
@@ -61,9 +53,29 @@ def test_refusals():
     models, softmax = made(windows=50)
     with pytest.raises(SpecError, match="three dimensions at least, got 2"):
         scaling_law({2: models[2], 4: models[4]}, softmax)
-    with pytest.raises(SpecError, match="measured on 50 windows"):
+    with pytest.raises(SpecError, match="measured on 40 windows, another on 50"):
         scaling_law(models, softmax[:, :40])
     with pytest.raises(SpecError, match="d_osc 4 is not worse"):
         scaling_law(models | {4: softmax - 0.1}, softmax)
     with pytest.raises(SpecError, match="says nothing of 64"):
         scaling_law(models, softmax, resamples=5).gap(64)
+
+
+def test_the_interval_from_scatter_is_that_of_a_straight_line():
+    law = scaling_law(*made(spread=0.02, seeds=1), resamples=5)
+    line = linregress(np.log(law.dimensions), np.log(law.gaps))
+    t_three = 3.182446
+    expected = -line.slope - t_three * line.stderr, -line.slope + t_three * line.stderr
+    np.testing.assert_allclose(law.scatter95, expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("found", PUBLISHED_SCALING, ids=lambda found: found.text)
+def test_the_published_fit_follows_from_the_published_table(found):
+    gaps = {d: gap for d, gap in found.gaps.items() if d <= found.fitted_to}
+    slope, level = power_law(list(gaps), np.array(list(gaps.values())))
+    assert -slope == pytest.approx(found.alpha, abs=0.0006)
+    assert np.exp(level) == pytest.approx(found.amplitude, abs=0.006)
+    low, high = found.alpha95
+    assert low < -slope < high
+    all_six = power_law(list(found.gaps), np.array(list(found.gaps.values())))
+    assert abs(-all_six[0] - found.alpha) > 0.005, "d_osc 64 is not in the fit"

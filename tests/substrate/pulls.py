@@ -14,7 +14,15 @@ WIDE = 1e9
 
 
 def pull_of(
-    theta, attention, strength=1.0, *, radius=WIDE, bound="unit", items=None, layer=0
+    theta,
+    attention,
+    strength=1.0,
+    *,
+    radius=WIDE,
+    bound="unit",
+    items=None,
+    layer=0,
+    trained="map",
 ):
     """A pull on phases (batch, time, k) by weights (batch, heads, time, time)."""
     theta, attention = np.asarray(theta, float), np.asarray(attention, float)
@@ -31,6 +39,7 @@ def pull_of(
         strength=np.broadcast_to(np.asarray(strength, float), theta.shape),
         radius=np.broadcast_to(np.asarray(radius, float), (k,)),
         bound=bound,
+        trained=trained,
     )
 
 

@@ -11,7 +11,12 @@ from oscsim.physics.driven import alignment
 from oscsim.substrate.device import IMPERFECTIONS
 from oscsim.substrate.phase_chip import PhaseModel, require_phases
 from oscsim.substrate.phase_field import realised_field
-from oscsim.substrate.phase_pull import bounded, small_signal_gain, torque
+from oscsim.substrate.phase_pull import (
+    bounded,
+    small_signal_gain,
+    torque,
+    trained_turn,
+)
 from oscsim.substrate.phase_update import update_on
 from oscsim.substrate.tally import SettleTally
 from tests import naive
@@ -211,6 +216,18 @@ def test_an_imperfection_acts_alone_or_is_an_error(name, how):
 def test_without_imperfections_the_map_is_the_trained_step(bound):
     pull = random_pull(bound=bound, radius=0.9)
     np.testing.assert_allclose(turned(pull), trained(pull), atol=1e-14)
+
+
+@pytest.mark.parametrize("bound", ["coord", "unit"])
+@pytest.mark.parametrize("how", HOW)
+def test_a_model_trained_as_a_flow_is_what_an_ideal_oscillator_does(bound, how):
+    """Two closed forms, of which the trained one never forms the field's angle."""
+    pull = random_pull(bound=bound, radius=[0.5, 0.7, 1.0, 1.3], trained="flow")
+    asked = trained_turn(pull, pull.theta, pull.field, pull.strength)
+    np.testing.assert_allclose(turned(pull, how), asked, atol=1e-12)
+    mapped = pull._replace(trained="map")
+    np.testing.assert_array_equal(turned(mapped, "flow"), turned(pull, "flow"))
+    assert np.abs(turned(mapped) - asked).max() > 0.1
 
 
 @pytest.mark.parametrize("name", ["weight_bits", "anchor_bits", "adc_bits"])

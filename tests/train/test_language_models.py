@@ -18,7 +18,7 @@ from oscsim.models.kuramoto_config import (
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch
 
-from oscsim.train.kuramoto import KuramotoModel  # noqa: E402
+from oscsim.train.kuramoto import KuramotoModel, flowed  # noqa: E402
 from oscsim.train.language import (  # noqa: E402
     LanguageRecipe,
     bits_per_byte,
@@ -73,6 +73,21 @@ def test_kuramoto_modules_agree_with_numpy_under_every_switch(share_metric):
         assert shapes == kuramoto_shapes(model.config)
         found, expected = both(model, kuramoto_attention.forward)
         np.testing.assert_allclose(found, expected, atol=1e-12, err_msg=str(changes))
+
+
+def test_a_flow_agrees_with_numpy_and_has_a_gradient_without_a_field():
+    for bound, n_heads, ffn in product(("coord", "unit"), (1, 2), ("raw", "off")):
+        changes = {"bound": bound, "n_heads": n_heads, "ffn": ffn, "update": "flow"}
+        model = perturbed(KuramotoModel(kuramoto(**changes)))
+        found, expected = both(model, kuramoto_attention.forward)
+        np.testing.assert_allclose(found, expected, atol=1e-12, err_msg=str(changes))
+        mapped = model.config.model_copy(update={"update": "map"})
+        weights = {name: t.numpy() for name, t in model.state_dict().items()}
+        other = kuramoto_attention.forward(weights, mapped, IDS)
+        assert np.abs(other - expected).max() > 1e-3
+    still = torch.zeros(3, requires_grad=True)
+    flowed(still, still, torch.ones(3)).sum().backward()
+    torch.testing.assert_close(still.grad, torch.ones(3))
 
 
 def test_transformer_agrees_with_numpy():
