@@ -12,7 +12,7 @@ from oscsim.energy.components import Component, Library
 from oscsim.energy.factoring import Factoring
 from oscsim.energy.ledger import Ledger, Range, account
 from oscsim.energy.prices import Prices
-from oscsim.energy.rivals import SAME, Rival, rivals
+from oscsim.energy.rivals import DEFAULT_NODE, SAME, Rival, rivals
 from oscsim.energy.substrate import substrate
 from oscsim.energy.uncertainty import Case, share_won, used
 from oscsim.errors import SpecError
@@ -20,8 +20,7 @@ from oscsim.substrate.device import Device
 
 TILE = 16.0
 """Uses of a byte in a prefill tile, beside 1 when tokens are decoded one by one."""
-
-DEFAULT_NODE = 45
+N_DRAWS = 4096
 
 
 @dataclass(frozen=True)
@@ -100,8 +99,8 @@ class Estimate:
     def pairs(self) -> tuple[tuple[Scenario, Scenario], ...]:
         """The comparisons that are looked into: softmax, and the same model."""
         if self.device is None:
-            in_memory = next(r for r in self.rivals if "in-memory" in r.name)
-            return ((self.subjects[0], in_memory),)
+            in_memory = (r for r in self.rivals if "in-memory" in r.name)
+            return ((self.subjects[0], next(in_memory, self.rivals[0])),)
         same = [rival for rival in self.rivals if rival.remark == SAME]
         return ((self.subjects[0], self.rivals[0]), (self.subjects[-1], same[-1]))
 
@@ -135,7 +134,7 @@ def estimate(
     node_nm: int | None = None,
     reuse: float = 1.0,
     notes: Sequence[str] = (),
-    n_draws: int = 4096,
+    n_draws: int = N_DRAWS,
     seed: int = 0,
     library: Library | None = None,
 ) -> Estimate:
