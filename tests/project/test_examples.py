@@ -201,3 +201,15 @@ def test_the_worked_example_prints_both_sides_of_the_coupling_function(tmp_path)
     out = run("12_energy_worked_example.py", tmp_path)
     ratios = re.findall(r"^D/A +([\d.]+) \(", out, re.MULTILINE)
     assert [float(r) for r in ratios] == [0.870, 0.961, 1.008, 1.015, 1.012, 1.017]
+
+
+def test_energy_at_equal_accuracy_says_what_is_not_reached(tmp_path):
+    out = run("13_energy_at_equal_accuracy.py", tmp_path)
+    said = dict(re.findall(r"^(\w+, p \d), softmax width 64, system: (.*)$", out, re.M))
+    assert said["substrate, p 1"] == "not reached"
+    assert float(said["substrate, p 4"].split()[0]) == pytest.approx(1.05, abs=0.02)
+    table = (tmp_path / "energy-accuracy.csv").read_text().splitlines()
+    assert table[0] == "way,device,p,d_osc,width,bits,system_j,attention_j"
+    shipped = EXAMPLES.parent / "data" / "benchmarks" / "energy-accuracy.csv"
+    assert table == shipped.read_text().splitlines(), "nominal: draws play no part"
+    assert (tmp_path / "energy-accuracy.png").stat().st_size > 10_000
