@@ -10,7 +10,7 @@ from oscsim.energy.components import Component, Library
 from oscsim.energy.factoring import Factoring
 from oscsim.energy.ledger import Ledger, Range, account
 from oscsim.energy.prices import Prices
-from oscsim.energy.rivals import SAME, Rival, rivals
+from oscsim.energy.rivals import DEFAULT_NODE, SAME, Rival, rivals
 from oscsim.energy.substrate import substrate
 from oscsim.energy.uncertainty import Case, share_won, used
 from oscsim.errors import SpecError
@@ -18,8 +18,7 @@ from oscsim.substrate.device import Device
 
 TILE = 16.0
 """Uses of a byte in a prefill tile, beside 1 when tokens are decoded one by one."""
-
-DEFAULT_NODE = 45
+N_DRAWS = 4096
 
 
 @dataclass(frozen=True)
@@ -98,8 +97,8 @@ class Estimate:
     def pairs(self) -> tuple[tuple[Scenario, Scenario], ...]:
         """The comparisons that are looked into: softmax, and the same model."""
         if self.device is None:
-            in_memory = next(r for r in self.rivals if "in-memory" in r.name)
-            return ((self.subjects[0], in_memory),)
+            in_memory = (r for r in self.rivals if "in-memory" in r.name)
+            return ((self.subjects[0], next(in_memory, self.rivals[0])),)
         same = [rival for rival in self.rivals if rival.remark == SAME]
         return ((self.subjects[0], self.rivals[0]), (self.subjects[-1], same[-1]))
 
@@ -133,7 +132,7 @@ def estimate(
     node_nm: int | None = None,
     reuse: float = 1.0,
     notes: Sequence[str] = (),
-    n_draws: int = 4096,
+    n_draws: int = N_DRAWS,
     seed: int = 0,
     library: Library | None = None,
 ) -> Estimate:
@@ -205,7 +204,7 @@ def estimate(
         subjects=tuple(subjects),
         rivals=tuple(priced(one, reuse) for one in theirs),
         others=(*again, priced(softmax[0], other)),
-        notes=(*notes, *([left_out] if why else [])),
+        notes=(*notes, *([left_out] if why else []), *_nodes(device, node_nm)),
         latency_s=_latency(shape, device),
         library=library,
         n_draws=n_draws,
@@ -222,6 +221,15 @@ def _prices(device: Device | None, node_nm: int | None) -> tuple[Prices, int]:
         return prices, prices.digital_node_nm or DEFAULT_NODE
     terms = {**prices.terms, **Prices.digital(node_nm).terms}
     return replace(prices, terms=terms, digital_node_nm=node_nm), node_nm
+
+
+def _nodes(device: Device | None, node_nm: int) -> tuple[str, ...]:
+    """Return that oscillators and logic are of different nodes, if they are."""
+    energy = None if device is None else device.energy
+    if energy is None or energy.oscillator_node_nm in (None, node_nm):
+        return ()
+    said = f"oscillators at {energy.oscillator_node_nm} nm beside digital logic at "
+    return (f"{said}{node_nm} nm, each as it is",)
 
 
 def _subjects(

@@ -20,6 +20,7 @@ from oscsim.energy.prices import Prices
 from oscsim.errors import ComponentError
 from oscsim.models import counting
 
+DEFAULT_NODE = 45
 SAME = "same model, 8-bit data path"
 SOFTMAX = "softmax twin, 8-bit data path"
 
@@ -82,15 +83,6 @@ def rivals(
         If the node has no table.
     """
     digital = Prices.digital(node_nm)
-
-    def priced(kind: str) -> Prices:
-        own = Prices.of(_table(node_nm)[kind]).terms
-        return Prices(
-            {**digital.terms, **own},
-            overheads=digital.overheads,
-            digital_node_nm=node_nm,
-        )
-
     softmax = digital_softmax(shape, reuse=reuse)
     found = [Rival("digital softmax", softmax, digital, SOFTMAX)]
     if factors is not None:
@@ -100,22 +92,9 @@ def rivals(
         name = "same oscillator model, digital, read-out factored"
         folded = digital_oscillator_factored(shape, reuse=reuse)
         found.append(Rival(name, folded, digital, SAME))
-    gpu = Prices(priced("gpu").terms)
-    used = 1 / library["rival.gpu_peak_over_used"].value
     return (
         *found,
-        Rival(
-            "digital softmax, table exponential",
-            softmax,
-            priced("table_exponential"),
-            "softmax twin, exponential of 8 bits, accuracy not measured",
-        ),
-        Rival(
-            "digital softmax, 4 bits, table exponential",
-            softmax,
-            priced("four_bit"),
-            "softmax twin at 4 bits, accuracy not measured",
-        ),
+        *repriced(softmax, node_nm),
         Rival(
             "linear attention",
             linear_attention(shape, reuse=reuse),
@@ -125,22 +104,68 @@ def rivals(
         Rival(
             "softmax on in-memory compute",
             in_memory_softmax(shape, reuse=reuse),
-            priced("in_memory"),
+            _priced("in_memory", node_nm),
             "softmax twin, 4-bit multiplications, 6-bit converters",
         ),
         Rival(
             "analog softmax on in-memory compute",
             analog_softmax(shape, reuse=reuse),
-            priced("analog_softmax"),
+            _priced("analog_softmax", node_nm),
             "softmax twin, analog, 180 nm circuit, settling time assumed",
         ),
+        on_gpu(softmax, library),
+    )
+
+
+def repriced(softmax: Counts, node_nm: int) -> tuple[Rival, ...]:
+    """Return digital softmax with cheaper arithmetic, whatever was counted.
+
+    Parameters
+    ----------
+    softmax : Counts
+        A digital model with softmax attention.
+    node_nm : int
+        Node of the digital logic.
+    """
+    return (
         Rival(
-            "digital softmax on a GPU",
-            gpu_softmax(shape),
-            gpu,
-            f"softmax twin in bf16 at 4 nm, power of the board at {used:.0%} of its "
-            "peak, which needs large batches",
+            "digital softmax, table exponential",
+            softmax,
+            _priced("table_exponential", node_nm),
+            "softmax twin, exponential of 8 bits, accuracy not measured",
         ),
+        Rival(
+            "digital softmax, 4 bits, table exponential",
+            softmax,
+            _priced("four_bit", node_nm),
+            "softmax twin at 4 bits, accuracy not measured",
+        ),
+    )
+
+
+def on_gpu(softmax: Counts, library: Library) -> Rival:
+    """Return digital softmax on a GPU, which its multiply-accumulates pay for.
+
+    All else, memory included, is in the power of the board.
+
+    Parameters
+    ----------
+    softmax : Counts
+        A digital model with softmax attention.
+    library : Library
+        The components; states the utilisation.
+    """
+    counts = Counts(tokens=softmax.tokens)
+    for (phase, action), number in softmax.actions.items():
+        if action == "mac":
+            counts.add(phase, "gpu_mac", number)
+    used = 1 / library["rival.gpu_peak_over_used"].value
+    return Rival(
+        "digital softmax on a GPU",
+        counts,
+        Prices.of(_table(DEFAULT_NODE)["gpu"]),
+        f"softmax twin in bf16 at 4 nm, power of the board at {used:.0%} of its "
+        "peak, which needs large batches",
     )
 
 
@@ -205,19 +230,6 @@ def analog_softmax(shape: Shape, *, reuse: float = 1.0) -> Counts:
     return counts
 
 
-def gpu_softmax(shape: Shape) -> Counts:
-    """Count the multiply-accumulates of the softmax twin, which a GPU is paid by.
-
-    All else, memory included, is in the power of the board.
-    """
-    whole = digital_softmax(shape)
-    counts = Counts(tokens=whole.tokens)
-    for (phase, action), number in whole.actions.items():
-        if action == "mac":
-            counts.add(phase, "gpu_mac", number)
-    return counts
-
-
 def _in_arrays(shape: Shape, reuse: float) -> Counts:
     counts = count_body(shape, reuse)
     macs = shape.pairs * shape.d_head
@@ -255,3 +267,11 @@ def _table(node_nm: int) -> dict[str, dict[str, list[str]]]:
             f"one of {known}"
         )
     return tables[node_nm]
+
+
+def _priced(kind: str, node_nm: int) -> Prices:
+    digital = Prices.digital(node_nm)
+    own = Prices.of(_table(node_nm)[kind]).terms
+    return Prices(
+        {**digital.terms, **own}, overheads=digital.overheads, digital_node_nm=node_nm
+    )

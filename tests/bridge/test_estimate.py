@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from oscsim.bridge import judge as judging
-from oscsim.bridge.checkpoint import load_checkpoint
+from oscsim.bridge.checkpoint import Checkpoint, load_checkpoint
 from oscsim.bridge.estimate import estimate
 from oscsim.bridge.estimate_checkpoint import estimate_checkpoint
 from oscsim.bridge.judge import attention_case, estimate_json, judge
@@ -16,6 +16,7 @@ from oscsim.energy.described import parse_shape
 from oscsim.energy.factoring import factoring
 from oscsim.energy.ledger import account
 from oscsim.errors import ComponentError, DeviceError, SpecError
+from oscsim.models.kuramoto_config import KuramotoConfig
 from oscsim.substrate.device import Device
 
 CHECKPOINTS = Path(__file__).parents[2] / "data" / "checkpoints"
@@ -56,7 +57,8 @@ def test_who_is_compared():
 def test_factoring_is_left_out_on_both_sides_or_on_none():
     found = sized(factors=factoring("softplus", 1, clamps=True))
     assert not any("factored" in one.name for one in found.scenarios)
-    (note,) = found.notes
+    note, nodes = found.notes
+    assert "oscillators at 65 nm beside digital logic at 45 nm" in nodes
     assert "read-out not factored" in note
     assert "clamp acts" in note
     assert found.pairs[1][1].name == "same oscillator model, digital"
@@ -127,7 +129,10 @@ def test_the_attention_stage_has_no_projections_and_no_overheads():
     assert ledger.joules == whole
 
 
-@pytest.mark.parametrize("name", ["sva-softmax-s0", "digits-osc-d8", "bytes-osc-d2-p4"])
+@pytest.mark.parametrize(
+    "name",
+    ["sva-softmax-s0", "digits-osc-d8", "bytes-osc-d2-p4", "bytes-osc-d2-p1"],
+)
 def test_shipped_checkpoints_are_priced_without_running_a_chip(name, monkeypatch):
     monkeypatch.setattr("oscsim.bridge.engine.Engine.on_chips", None)
     model = load_checkpoint(CHECKPOINTS / name)
@@ -141,7 +146,7 @@ def test_shipped_checkpoints_are_priced_without_running_a_chip(name, monkeypatch
         assert "no oscillators" in said
         assert found.pairs[0][0].name == "digital softmax"
         assert not any("oscillator" in one.name for one in found.scenarios)
-    elif name.startswith("bytes"):
+    elif name.endswith("p4"):
         assert "does not factor for p = 4" in said
     else:
         assert "the clamp of the read-out acts on" in said
@@ -178,6 +183,29 @@ def test_the_clamp_is_looked_for_only_where_an_anchor_is_long(monkeypatch):
     monkeypatch.setattr("oscsim.bridge.engine.Engine.digital", None)
     found = estimate_checkpoint(replace(model, weights=short), RING)
     assert any("factored" in one.name for one in found.subjects)
+
+
+def test_a_rotary_transformer_is_priced_beside_cheaper_arithmetic():
+    model = load_checkpoint(CHECKPOINTS / "transformer-260k")
+    found = estimate_checkpoint(model, None)
+    assert [one.name for one in found.scenarios] == [
+        "digital softmax",
+        "digital softmax, table exponential",
+        "digital softmax, 4 bits, table exponential",
+        "digital softmax on a GPU",
+    ]
+    full, table, four, _ = (one.ledger.nominal_j() for one in found.scenarios)
+    assert four < table < full
+    assert found.pairs == ((found.subjects[0], found.rivals[0]),)
+    with pytest.raises(SpecError, match=r"counted at a reuse of 1 only, got 16"):
+        estimate_checkpoint(model, None, reuse=16.0)
+
+
+def test_kuramoto_attention_must_run_first():
+    config = KuramotoConfig(vocab_size=256, n_osc=4, n_layers=1, d_ff=8, max_len=8)
+    model = Checkpoint(config, {}, "pulled", Path("pulled"), "")
+    with pytest.raises(SpecError, match=r"pulled is a kuramoto.*oscsim infer prices"):
+        estimate_checkpoint(model, RING)
 
 
 def test_what_is_refused():

@@ -11,9 +11,9 @@ from oscsim.energy.factoring import factoring
 from oscsim.energy.ledger import account
 from oscsim.energy.rivals import (
     analog_softmax,
-    gpu_softmax,
     in_memory_softmax,
     linear_attention,
+    on_gpu,
     rivals,
 )
 from oscsim.errors import ComponentError, SpecError
@@ -106,7 +106,8 @@ def test_analog_softmax_converts_and_exponentiates_nothing():
 
 def test_a_gpu_is_paid_by_its_multiplications():
     """1.42 pJ at peak, 2.5 times that at 40 % of it, and no overhead beside."""
-    whole, counts = digital_softmax(SMALL), gpu_softmax(SMALL)
+    whole = digital_softmax(SMALL)
+    counts = on_gpu(whole, BUNDLED).counts
     assert set(counts.actions) == {
         (phase, "gpu_mac") for phase, action in whole.actions if action == "mac"
     }

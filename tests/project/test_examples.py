@@ -212,3 +212,15 @@ def test_array_prints_sweeps_and_refuses_what_does_not_fit(tmp_path):
     assert re.search(r"refused: a context of 64 tokens does not fit", out)
     assert "is worn out after" in out
     assert (tmp_path / "array.png").stat().st_size > 10_000
+
+
+def test_energy_at_equal_accuracy_says_what_is_not_reached(tmp_path):
+    out = run("13_energy_at_equal_accuracy.py", tmp_path)
+    said = dict(re.findall(r"^(\w+, p \d), softmax width 64, system: (.*)$", out, re.M))
+    assert said["substrate, p 1"] == "not reached"
+    assert float(said["substrate, p 4"].split()[0]) == pytest.approx(1.05, abs=0.02)
+    table = (tmp_path / "energy-accuracy.csv").read_text().splitlines()
+    assert table[0] == "way,device,p,d_osc,width,bits,system_j,attention_j"
+    shipped = EXAMPLES.parent / "data" / "benchmarks" / "energy-accuracy.csv"
+    assert table == shipped.read_text().splitlines(), "nominal: draws play no part"
+    assert (tmp_path / "energy-accuracy.png").stat().st_size > 10_000
