@@ -113,6 +113,8 @@ class Expectations(BaseModel):
         Signals that its figure shows.
     carrier_hz : float
         Carrier of the phases in the figure; 0 if signals are phases themselves.
+    relative : bool
+        Whether the figure shows signals minus their mean over the signals.
     """
 
     model_config = _STRICT
@@ -122,6 +124,7 @@ class Expectations(BaseModel):
     counter_example: bool = False
     figure: tuple[str, ...]
     carrier_hz: float = 0.0
+    relative: bool = False
     cases: tuple[Case, ...] = (Case(),)
     claims: tuple[Claim, ...] = Field(min_length=1)
 
