@@ -115,7 +115,7 @@ class Netlist:
                     f"{self.name} has no parameter {name!r}: one of {', '.join(known)}"
                 )
             pattern = rf"^(\.param\b.*?\b{re.escape(name)}\s*=\s*){_VALUE}"
-            text = re.sub(pattern, rf"\g<1>{value!r}", text, flags=re.I | re.M)
+            text = re.sub(pattern, rf"\g<1>{float(value)!r}", text, flags=re.I | re.M)
         return replace(self, text=text)
 
     def deck(self, raw: str) -> str:

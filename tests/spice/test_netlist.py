@@ -1,5 +1,6 @@
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from oscsim.errors import NetlistError
@@ -30,7 +31,7 @@ def test_a_good_netlist_reads(tmp_path):
 
 
 def test_parameters_change_in_place_and_nothing_else():
-    changed = netlist(GOOD).changed({"a": 0.125, "F": 5.0})
+    changed = netlist(GOOD).changed({"a": np.float64(0.125), "F": 5.0})
     assert changed.parameters() == {"f": "5.0", "w": "{6.28*f}", "a": "0.125"}
     assert "R1 in out {a}" in changed.text
     with pytest.raises(NetlistError, match="no parameter 'b': one of f, w, a"):
