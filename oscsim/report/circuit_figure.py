@@ -86,7 +86,7 @@ def _draw_phases(
     phases = np.array([one.phase for one in locked])
     phases -= 2 * np.pi * np.round(phases[:, -1:] / (2 * np.pi))
     ylabel = "phase at the carrier (rad)"
-    if any(claim.centred for claim in claims):
+    if told.relative or any(claim.centred for claim in claims):
         phases = phases - phases.mean(axis=0)
         ylabel = "phase from the mean (rad)"
     scale, prefix = scale_of(float(waves.time[-1]))
