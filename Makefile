@@ -8,7 +8,7 @@ comma := ,
 BIN := .venv/bin
 STAMP := .venv/.installed$(if $(EXTRAS),-$(EXTRAS))
 
-.PHONY: install run test test-all test-torch bench lint clean
+.PHONY: install ngspice run test test-all test-torch bench lint clean
 
 install: $(STAMP)
 
@@ -27,13 +27,23 @@ $(STAMP): pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[dev$(if $(EXTRAS),$(comma)$(EXTRAS))]'
 	@touch $@
 
+# Circuits run in ngspice; where it cannot be installed here, their tests say so.
+ngspice:
+	@command -v ngspice >/dev/null || { \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    apt-get update -qq && apt-get install -y -qq ngspice; \
+	  elif command -v brew >/dev/null; then brew install ngspice; \
+	  else \
+	    echo "ngspice is missing: apt-get install ngspice, or deselect its tests with -m 'not spice'"; \
+	  fi; }
+
 run: install
 	$(BIN)/oscsim infer $(CHECKPOINT)
 
-test: install
+test: install ngspice
 	$(BIN)/python -m pytest -m 'not slow and not torch'
 
-test-all: install
+test-all: install ngspice
 	$(BIN)/python -m pytest -m 'not torch'
 
 test-torch:

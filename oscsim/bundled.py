@@ -18,3 +18,14 @@ def data_folder(kind: str) -> Path:
     package = Path(str(files("oscsim")))
     installed = package / "data" / kind
     return installed if installed.is_dir() else package.parent / "data" / kind
+
+
+def circuit_folder() -> Path:
+    """Return the folder of the netlists that ship.
+
+    An installed wheel carries them as data; a checkout keeps them in
+    ``circuits/``.
+    """
+    package = Path(str(files("oscsim")))
+    installed = package / "data" / "circuits"
+    return installed if installed.is_dir() else package.parent / "circuits"

@@ -16,6 +16,7 @@ from oscsim.cli_output import console as _console
 from oscsim.cli_output import print_json as _print_json
 from oscsim.cli_output import writable as _writable
 from oscsim.energy_cli import energy
+from oscsim.spice_command import spice
 
 if TYPE_CHECKING:
     from oscsim.bridge.checkpoint import Checkpoint
@@ -127,6 +128,9 @@ Threads = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
+app.command()(spice)
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with its code."""
     _make_streams_safe()
@@ -169,7 +173,12 @@ def run(arguments: list[str] | None = None) -> int:
 
 def _told(error: Exception) -> tuple[str, int] | None:
     """Return the sentence and exit code of an error, None for a program's fault."""
-    from oscsim.errors import EvaluationError, IntegrationError, OscsimError
+    from oscsim.errors import (
+        EvaluationError,
+        IntegrationError,
+        OscsimError,
+        SimulatorError,
+    )
 
     if isinstance(error, MemoryError):
         return "there was not enough memory", WORK_FAILED
@@ -177,7 +186,7 @@ def _told(error: Exception) -> tuple[str, int] | None:
         reason = error.strerror or error
         return f"the output could not be written: {reason}", WORK_FAILED
     if isinstance(error, OscsimError):
-        failed = isinstance(error, IntegrationError | EvaluationError)
+        failed = isinstance(error, IntegrationError | EvaluationError | SimulatorError)
         return str(error), WORK_FAILED if failed else WRONG_REQUEST
     # typer's own class for a wrong command line is not public
     sentence = getattr(error, "format_message", None)

@@ -29,6 +29,14 @@ class EvaluationError(OscsimError, ArithmeticError):
     """A value overflowed or stopped being a number in a forward pass."""
 
 
+class NetlistError(OscsimError, ValueError):
+    """A netlist, or the file of its expected values, cannot be used as it is."""
+
+
+class SimulatorError(OscsimError, RuntimeError):
+    """The circuit simulator is missing, stopped early, crashed or took too long."""
+
+
 class IntegrationError(OscsimError, ArithmeticError):
     """A step of an integration failed: not finite, or too far for the method.
 

@@ -24,7 +24,7 @@ from oscsim.substrate.device import RUNGS, Device, presets
 DATA = Path(__file__).parents[1] / "data"
 MODEL = DATA / "checkpoints" / "sva-osc-d2-s0"
 BUNDLED = DATA / "datasets" / "sva" / "validation.jsonl"
-COMMANDS = ("infer", "ladder", "rerun", "simulate", "inspect", "devices")
+COMMANDS = ("infer", "ladder", "rerun", "simulate", "inspect", "devices", "spice")
 FAST = ("--chips", "2", "--repeats", "1")
 
 

@@ -42,10 +42,18 @@ def test_make_targets_exist(command):
 def test_oscsim_commands_work(checkout, capsys):
     """In one folder and in order: later ones use what earlier ones wrote."""
     chosen = [c for c in commands() if c.startswith("oscsim ")]
+    chosen = [c for c in chosen if not c.startswith("oscsim spice")]
     assert len(chosen) >= 5
     for command in chosen:
         assert run(shlex.split(command)[1:]) == 0, command
     capsys.readouterr()
+
+
+@pytest.mark.spice
+def test_a_circuit_runs_as_the_readme_says(checkout, capsys):
+    """All of them run in tests/spice."""
+    (command,) = (c for c in commands() if re.match(r"oscsim spice \w", c))
+    assert run(shlex.split(command)[1:]) == 0, capsys.readouterr().err
 
 
 @pytest.mark.parametrize("block", blocks("python"))

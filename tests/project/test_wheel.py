@@ -47,3 +47,10 @@ def test_a_checkpoint_runs_from_the_wheel(installed, tmp_path):
     )
     assert found.returncode == 0, found.stderr
     assert (tmp_path / "runs").is_dir()
+
+
+@pytest.mark.spice
+def test_a_circuit_is_found_in_the_wheel(installed, tmp_path):
+    found = run(installed, tmp_path, "spice", "attention_resistor")
+    assert found.returncode == 0, found.stderr
+    assert "pass" in found.stdout

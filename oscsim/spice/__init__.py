@@ -1,0 +1,1 @@
+"""The electrical realisation: netlists run in ngspice and checked."""

@@ -1,0 +1,130 @@
+"""Run a circuit in all its cases and compare it with what it claims."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from oscsim.bundled import circuit_folder
+from oscsim.errors import NetlistError, SpecError
+from oscsim.spice.claims import Claim, Expectations, difference, measure
+from oscsim.spice.netlist import Netlist
+from oscsim.spice.ngspice import Simulation, simulate_circuit
+from oscsim.typing import FloatArray
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one claim.
+
+    Attributes
+    ----------
+    claim : Claim
+        What was expected.
+    measured : float, str or FloatArray
+        What the circuit did.
+    error : float
+        Largest absolute difference, infinite for another verdict.
+    remark : str
+        Why nothing was measured, if so; then ``error`` is infinite.
+    """
+
+    claim: Claim
+    measured: float | str | FloatArray
+    error: float
+    remark: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Whether the difference is within the tolerance."""
+        return self.error <= self.claim.tolerance
+
+
+@dataclass(frozen=True)
+class CircuitCheck:
+    """A circuit, its runs and what became of its claims.
+
+    Attributes
+    ----------
+    name : str
+        Name of the circuit: its file without the ending.
+    expectations : Expectations
+        The side-car file.
+    runs : dict of str to Simulation
+        One run per case.
+    outcomes : tuple of Outcome
+        One per claim, in the order of the file.
+    """
+
+    name: str
+    expectations: Expectations
+    runs: dict[str, Simulation]
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether every claim holds."""
+        return all(outcome.passed for outcome in self.outcomes)
+
+    @property
+    def seconds(self) -> float:
+        """Wall time of ngspice (s), all cases together."""
+        return sum(run.seconds for run in self.runs.values())
+
+
+def circuits() -> list[Path]:
+    """Return the netlists that ship, in alphabetical order.
+
+    Raises
+    ------
+    NetlistError
+        If the folder is not there.
+    """
+    found = sorted(circuit_folder().glob("*.cir"))
+    if not found:
+        raise NetlistError(f"no netlist in {circuit_folder()}: reinstall the package")
+    return found
+
+
+def check_circuit(path: str | Path, timeout: float = 300.0) -> CircuitCheck:
+    """Run a circuit and check its claims.
+
+    Parameters
+    ----------
+    path : str or Path
+        The netlist, beside which a file of the same name with ``.toml`` holds
+        what is expected; or the name of a circuit that ships.
+    timeout : float
+        Longest wall time of one run (s).
+
+    Returns
+    -------
+    CircuitCheck
+
+    Raises
+    ------
+    NetlistError
+        If either file is missing or wrong, or ngspice refuses the netlist.
+    SimulatorError
+        If ngspice is missing, crashes, stops early or takes too long.
+    """
+    file = Path(path)
+    shipped = circuit_folder() / f"{path}.cir"
+    if not file.exists() and shipped.exists():
+        file = shipped
+    netlist = Netlist.read(file)
+    expectations = Expectations.read(file.with_suffix(".toml"))
+    variants = {
+        case.name: netlist.changed(case.parameters) for case in expectations.cases
+    }
+    runs = {name: simulate_circuit(one, timeout) for name, one in variants.items()}
+    outcomes = tuple(_judge(one, runs[one.case]) for one in expectations.claims)
+    return CircuitCheck(netlist.name, expectations, runs, outcomes)
+
+
+def _judge(claim: Claim, run: Simulation) -> Outcome:
+    try:
+        measured = measure(claim, run)
+    except SpecError as error:
+        return Outcome(claim, "not measured", np.inf, str(error))
+    return Outcome(claim, measured, difference(claim, measured))

@@ -1,0 +1,161 @@
+"""One run of ngspice, in a process and a folder of its own."""
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from oscsim.errors import NetlistError, SimulatorError
+from oscsim.spice.netlist import Netlist
+from oscsim.spice.rawfile import Waveforms, read_raw
+
+OLDEST = 39
+"""The oldest ngspice that the circuits were measured with."""
+
+INSTALL = (
+    "install it (Debian, Ubuntu: apt-get install ngspice; macOS: brew install ngspice)"
+)
+_TELLING = re.compile(
+    r"error|can't|could not|cannot|undefined|unknown|too small|no such|line no", re.I
+)
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """What one run of ngspice left.
+
+    Attributes
+    ----------
+    waveforms : Waveforms
+        The saved signals.
+    measures : dict of str to float
+        Results of the ``.meas`` lines that succeeded, by lower-case name.
+    log : str
+        What ngspice printed.
+    seconds : float
+        Wall time (s).
+    """
+
+    waveforms: Waveforms
+    measures: dict[str, float]
+    log: str
+    seconds: float
+
+
+def find_ngspice() -> str:
+    """Return the path of the ngspice program.
+
+    The environment variable ``OSCSIM_NGSPICE`` names another one.
+
+    Raises
+    ------
+    SimulatorError
+        If there is none, it does not say its version, or it is too old.
+    """
+    name = os.environ.get("OSCSIM_NGSPICE", "ngspice")
+    program = shutil.which(name)
+    if program is None:
+        raise SimulatorError(f"the program {name!r} was not found: {INSTALL}")
+    try:
+        said = subprocess.run(
+            [program, "--version"],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            stdin=subprocess.DEVNULL,
+            timeout=30,
+            check=False,
+        ).stdout
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise SimulatorError(f"{program} does not run ({error}): {INSTALL}") from None
+    found = re.search(r"ngspice-(\d+)", said)
+    if found is None:
+        raise SimulatorError(f"{program} does not say its version: {INSTALL}")
+    if int(found.group(1)) < OLDEST:
+        raise SimulatorError(
+            f"ngspice {found.group(1)} is too old: the circuits need {OLDEST} or newer"
+        )
+    return program
+
+
+def simulate_circuit(netlist: Netlist, timeout: float = 300.0) -> Simulation:
+    """Run a netlist in ngspice and return its waveforms.
+
+    Parameters
+    ----------
+    netlist : Netlist
+        What to run.
+    timeout : float
+        Longest wall time (s).
+
+    Returns
+    -------
+    Simulation
+
+    Raises
+    ------
+    NetlistError
+        If ngspice refuses the netlist; carries its own message.
+    SimulatorError
+        If ngspice is missing or too old, crashes, takes longer than ``timeout``,
+        stops before the end, or leaves no points.
+
+    Notes
+    -----
+    A crash ends only the child process. The start-up files of the user are not
+    read, so that results do not depend on them.
+    """
+    if not timeout > 0:
+        raise SimulatorError(f"timeout must be above 0 s, got {timeout:g}")
+    program = find_ngspice()
+    with tempfile.TemporaryDirectory(prefix="oscsim-spice-") as name:
+        folder = Path(name)
+        (folder / "deck.cir").write_text(netlist.deck("out.raw"), encoding="utf-8")
+        started = time.perf_counter()
+        try:
+            done = subprocess.run(
+                [program, "-n", "-b", "deck.cir"],
+                cwd=folder,
+                env=os.environ | {"LC_ALL": "C"},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                errors="replace",
+                timeout=timeout,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise SimulatorError(
+                f"{netlist.name} was not done after {timeout:g} s: shorten the "
+                "analysis, or allow more time"
+            ) from None
+        seconds = time.perf_counter() - started
+        log = done.stdout
+        _require_success(netlist.name, done.returncode, log, folder / "out.raw")
+        return Simulation(read_raw(folder / "out.raw"), _measures(log), log, seconds)
+
+
+def _require_success(name: str, code: int, log: str, raw: Path) -> None:
+    if code < 0:
+        raise SimulatorError(f"ngspice crashed with signal {-code} on {name}")
+    if "Timestep too small" in log or "aborted" in log:
+        raise SimulatorError(f"{name} stopped before its end: {_reason(log)}")
+    if code != 0 or not raw.exists():
+        raise NetlistError(f"ngspice refused {name}: {_reason(log)}")
+
+
+def _reason(log: str) -> str:
+    """Return what ngspice said about a failure, on one line."""
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    telling = [line for line in lines if _TELLING.search(line)]
+    return "; ".join((telling or lines[-2:] or ["it said nothing"])[:3])
+
+
+def _measures(log: str) -> dict[str, float]:
+    found = re.findall(r"^(\w+)\s+=\s+([-+]?\d[-+0-9.eE]*)", log, re.MULTILINE)
+    return {name.lower(): float(value) for name, value in found}
