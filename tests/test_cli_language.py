@@ -2,8 +2,11 @@
 
 import json
 import re
+import warnings
 
+import numpy as np
 import pytest
+from safetensors.numpy import load_file, save_file
 
 from oscsim.cli import run
 from tests.bridge.language import CONTEXT, prose, written
@@ -96,6 +99,7 @@ def test_generate_shows_both_texts(models, capsys):
         (["infer", "oscillator", "--windows", "0"], "windows must be a whole number"),
         (["infer", "oscillator", "--windows", "99999"], "holds 21845 windows of 12"),
         (["infer", "oscillator", "--data", "enwik8"], ": enwik8 is not enwik8: it has"),
+        (["infer", "oscillator", "--data", ""], "name of the data file is empty"),
         (["infer", "oscillator", "--context", "0"], "context must be a whole number"),
         (["infer", "oscillator", "--context", "13"], "longer than the 12 anchors"),
         (["infer", "softmax", "--context", "13"], "longer than the 12 positions"),
@@ -151,3 +155,32 @@ def test_the_context_is_the_trained_one(models, capsys):
     assert json.loads(capsys.readouterr().out)["n_items"] == CONTEXT
     assert run([*asked, "--windows", "3", "--context", "5"]) == 0
     assert json.loads(capsys.readouterr().out)["n_items"] == 15
+
+
+def test_a_perplexity_beyond_float64_is_said_not_fatal(tmp_path, capsys):
+    """Weights far too large: thousands of bits per byte, and still a whole report."""
+    model = written(tmp_path / "wild", "oscillator")
+    weights = load_file(model / "model.safetensors")
+    weights["head.weight"] = weights["head.weight"] * np.float32(1e6)
+    save_file(weights, model / "model.safetensors")
+    asked = ["infer", str(model), "--windows", "1", "--chips", "1", "--repeats", "1"]
+    assert run([*asked, "--out", str(tmp_path / "out")]) == 0
+    told = capsys.readouterr().out
+    assert "inf" in told
+    assert "not finite" in told
+    assert (tmp_path / "out" / "report.html").is_file()
+    assert run([*asked, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["digital"] > 1024
+    assert found["digital_perplexity"] is None
+
+
+def test_one_byte_of_context_and_a_temperature_of_almost_nothing(models, capsys):
+    asked = ["infer", str(models / "oscillator"), "--context", "1", "--windows", "1"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert run([*asked, "--chips", "1", "--repeats", "1"]) == 0
+        prompt = ["generate", str(models / "oscillator"), "--prompt", "a"]
+        few = ["--bytes", "4", "--rung", "digital", "--json"]
+        assert run([*prompt, *few, "--temperature", "1e-320"]) == 0
+    capsys.readouterr()

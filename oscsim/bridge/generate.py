@@ -1,6 +1,5 @@
 """Text that a language model writes, digitally and on a chip, byte by byte."""
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -215,5 +214,6 @@ def _drawn(logits: FloatArray, temperature: float, u: float) -> int:
     """Return the byte at which the cumulative probability passes ``u``."""
     if temperature == 0:
         return int(np.argmax(logits))
-    weight = np.cumsum(np.exp((logits - logits.max()) / max(temperature, math.ulp(0))))
+    with np.errstate(over="ignore"):
+        weight = np.cumsum(np.exp((logits - logits.max()) / temperature))
     return int(np.searchsorted(weight, u * weight[-1], side="right"))

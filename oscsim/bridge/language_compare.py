@@ -61,12 +61,17 @@ class LanguageComparison:
     @property
     def digital_perplexity(self) -> float:
         """Perplexity per byte of the digital model, ``2^bits``."""
-        return math.exp2(self.digital)
+        return perplexity_of(self.digital)
 
     @property
     def perplexity(self) -> float:
         """Perplexity per byte on the substrate, 2 to the mean of the bits."""
-        return math.exp2(self.substrate)
+        return perplexity_of(self.substrate)
+
+
+def perplexity_of(bits: float) -> float:
+    """Return ``2^bits``, infinite where float64 ends."""
+    return math.exp2(bits) if bits < 1024 else math.inf
 
 
 def compare_text(run: LanguageRun) -> LanguageComparison:

@@ -23,6 +23,7 @@ from oscsim.models.kuramoto_config import KuramotoConfig, TransformerConfig
 from oscsim.typing import FloatArray, IntArray
 
 BLOCK = 64
+MOST_THREADS = 1024
 
 AnyPass: TypeAlias = Pass | PhasePass
 """One forward pass of a model; the transformer needs nothing of it."""
@@ -223,11 +224,13 @@ def thread_count(n_threads: int | None) -> int:
     Raises
     ------
     SpecError
-        If fewer than one is asked for.
+        If fewer than one or more than 1024 are asked for.
     """
     if n_threads is not None:
         if n_threads < 1:
             raise SpecError(f"threads must be at least 1, got {n_threads}")
+        if n_threads > MOST_THREADS:
+            raise SpecError(f"threads must be at most {MOST_THREADS}, got {n_threads}")
         return n_threads
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))

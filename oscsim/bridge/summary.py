@@ -116,8 +116,8 @@ def _text(run: LanguageRun, comparison: LanguageComparison) -> dict[str, Any]:
         "per_chip": [float(value) for value in c.per_chip],
         "difference": c.difference,
         "difference_standard_error": _finite(c.difference_error),
-        "digital_perplexity": c.digital_perplexity,
-        "substrate_perplexity": c.perplexity,
+        "digital_perplexity": _finite(c.digital_perplexity),
+        "substrate_perplexity": _finite(c.perplexity),
         "agreement": c.agreement,
         "max_abs_error": c.max_abs_error,
     }

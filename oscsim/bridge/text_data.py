@@ -119,6 +119,8 @@ def read_bytes(
     source = Path(path)
     if n_windows is not None:
         n_windows = whole_number("windows", n_windows, 1)
+    if not str(path):
+        raise DataError("the name of the data file is empty: give a file of bytes")
     if source.exists() and not source.is_file():
         raise DataError(f"{source} is not a regular file: give a file of bytes")
     try:

@@ -4,7 +4,7 @@ from oscsim.bridge.language import LanguageRun
 from oscsim.bridge.language_compare import LanguageComparison
 from oscsim.report.language_figure import bits_figure
 from oscsim.report.markup import drawing, paragraph, table
-from oscsim.report.numbers import bits, percent
+from oscsim.report.numbers import bits, difference_of, percent
 from oscsim.report.sections import counts, drawn, many
 
 
@@ -41,7 +41,7 @@ def headline(run: LanguageRun, comparison: LanguageComparison) -> str:
                 f"{c.digital_perplexity:.4f}",
                 f"{c.perplexity:.4f}",
                 "",
-                f"{c.perplexity - c.digital_perplexity:+.4f}",
+                difference_of(c.perplexity, c.digital_perplexity),
             ),
             ("same most probable byte as digital", "", percent(c.agreement), "", ""),
             ("largest change of a logit", "", f"{c.max_abs_error:.3g}", "", ""),

@@ -35,6 +35,13 @@ def quantity(value: float, unit: str) -> str:
     return f"{rounded / scale:.3g} {prefix}{unit}"
 
 
+def difference_of(value: float, other: float) -> str:
+    """Return ``value - other`` with its sign, or that one of them is infinite."""
+    if math.isinf(value) or math.isinf(other):
+        return "not finite"
+    return f"{value - other:+.4f}"
+
+
 def quantity_range(found: Range, unit: str) -> str:
     """Return ``p10..p90`` in the unit that fits p50, or each in its own if far."""
     scale, prefix = scale_of(float(f"{found.p50:.2e}"))

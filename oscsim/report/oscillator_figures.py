@@ -161,7 +161,7 @@ def _draw_histogram(
     edges = unit * 10 ** LOG10_EDGES[::MERGED]
     merged = histogram[1:-1].reshape(-1, MERGED).sum(axis=1)
     total = histogram.sum()
-    share = 100 * merged / total
+    share = 100 * merged / max(total, 1)
     ax.stairs(share, edges, fill=True, color=PALE)
     ax.stairs(share, edges, color=BLUE, lw=0.8)
     ax.set_xscale("log")

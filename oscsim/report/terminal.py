@@ -17,7 +17,13 @@ from oscsim.bridge.scope import modelled
 from oscsim.bridge.summary import warnings_of
 from oscsim.energy.ledger import Total
 from oscsim.report.device_section import unit_of
-from oscsim.report.numbers import bits, percent, quantity, quantity_range
+from oscsim.report.numbers import (
+    bits,
+    difference_of,
+    percent,
+    quantity,
+    quantity_range,
+)
 from oscsim.study.ladder import Ladder
 from oscsim.substrate.device import SINGLE_PHASE, Device
 from oscsim.substrate.tally import histogram_quantile
@@ -110,7 +116,7 @@ def _bits_table(comparison: LanguageComparison) -> Table:
         f"{c.digital_perplexity:.4f}",
         f"{c.perplexity:.4f}",
         "",
-        f"{c.perplexity - c.digital_perplexity:+.4f}",
+        difference_of(c.perplexity, c.digital_perplexity),
     )
     table.add_row("same most probable byte", "", percent(c.agreement), "", "")
     table.add_row("largest |logit error|", "", f"{c.max_abs_error:.3g}", "", "")

@@ -73,6 +73,8 @@ def test_threads_are_at_least_one():
     for n in (0, -1):
         with pytest.raises(SpecError, match=f"threads must be at least 1, got {n}"):
             thread_count(n)
+    with pytest.raises(SpecError, match="threads must be at most 1024, got 1025"):
+        thread_count(1025)
 
 
 def test_weights_are_run_in_float64():
