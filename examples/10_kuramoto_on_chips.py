@@ -44,7 +44,9 @@ ideal, weights = Device.load("ideal"), in_float64(model.weights)
 layers = [
     phase_layers(weights, model.config, text.ids),
     phase_layers(weights, model.config, text.ids, device=ideal, update="flow"),
-    phase_layers(weights, model.config, text.ids, device=device),
+    phase_layers(
+        weights, model.config, text.ids, device=device, update=model.config.update
+    ),
 ]
 by_layer = [(result.on, *row) for result in layers for row in result.rows]
 print("\n" + ("{:>16}" + "{:>14}" * 9).format("on", *LayerPhases._fields))
