@@ -40,13 +40,11 @@ rows = dwell_rows(
     chips=1 if given.quick else 4,
     on_row=lambda row: print(("{:>12}" * 4 + "{:12.4f}" * 4).format(*row), flush=True),
 )
-ideal, weights = Device.load("ideal"), in_float64(model.weights)
+weights = in_float64(model.weights)
+on = [(None, "map"), (Device.load("ideal"), "flow"), (device, model.config.update)]
 layers = [
-    phase_layers(weights, model.config, text.ids),
-    phase_layers(weights, model.config, text.ids, device=ideal, update="flow"),
-    phase_layers(
-        weights, model.config, text.ids, device=device, update=model.config.update
-    ),
+    phase_layers(weights, model.config, text.ids, device=one, update=how)
+    for one, how in on
 ]
 by_layer = [(result.on, *row) for result in layers for row in result.rows]
 print("\n" + ("{:>16}" + "{:>14}" * 9).format("on", *LayerPhases._fields))
