@@ -1,8 +1,8 @@
 """Kuramoto attention on phase oscillators, beside its digital twin and a transformer.
 
 "map" is the trained step theta += bound(v a) in the field that the chip makes; "flow"
-is an oscillator's dwell in it for a time |v|. The second table and the figure show
-order, rates and attention entropy by layer.
+is a dwell in it for a time r |v|, r the bound of the update: the same to first order.
+Then order, rates and attention entropy by layer.
 """
 
 import argparse

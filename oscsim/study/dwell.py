@@ -22,7 +22,8 @@ class DwellRow(NamedTuple):
     on : str
         Device, or ``"digital"``.
     update : str
-        ``"map"``: the trained step; ``"flow"``: a dwell of the time |v|.
+        ``"map"``: the trained step; ``"flow"``: a dwell of the time r |v|, r the
+        bound of the update, which is the same to first order in v.
     self_term : str
         Of a flow: whether a token's own copy is latched (``"frozen"``) or turns
         with it (``"co-rotating"``); otherwise ``"-"``.
