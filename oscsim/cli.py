@@ -1,6 +1,5 @@
 """The command line: one sentence for a wrong request, never a traceback."""
 
-import io
 import json
 import sys
 from collections.abc import Callable, Iterator
@@ -15,6 +14,13 @@ from oscsim.cli_output import assignments as _assignments
 from oscsim.cli_output import console as _console
 from oscsim.cli_output import print_json as _print_json
 from oscsim.cli_output import writable as _writable
+from oscsim.command_line import (
+    INTERRUPTED,
+    WORK_FAILED,
+    complain,
+    make_streams_safe,
+    run_app,
+)
 from oscsim.energy_cli import energy
 from oscsim.spice_command import spice
 
@@ -22,8 +28,6 @@ if TYPE_CHECKING:
     from oscsim.bridge.checkpoint import Checkpoint
     from oscsim.bridge.infer import AnyRun, Data
     from oscsim.substrate.device import Device
-
-WORK_FAILED, WRONG_REQUEST, INTERRUPTED = 1, 2, 130
 
 
 def _whole(text: str | int) -> int:
@@ -133,18 +137,8 @@ app.command()(spice)
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with its code."""
-    _make_streams_safe()
+    make_streams_safe()
     sys.exit(run(arguments))
-
-
-def _make_streams_safe() -> None:
-    """Print what the terminal cannot show as "?", and survive closed streams."""
-    for name in ("stdout", "stderr"):
-        stream = getattr(sys, name)
-        if stream is None:
-            setattr(sys, name, io.StringIO())
-        elif hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")
 
 
 def run(arguments: list[str] | None = None) -> int:
@@ -152,45 +146,7 @@ def run(arguments: list[str] | None = None) -> int:
 
     0 done, 1 the work failed, 2 the request was wrong, 130 interrupted.
     """
-    from typer.main import get_command
-
-    asked = sys.argv[1:] if arguments is None else list(arguments)
-    command = get_command(app)
-    try:
-        with command.make_context("oscsim", asked) as context:
-            code = command.invoke(context)
-    except typer.Exit as done:
-        return done.exit_code
-    except (KeyboardInterrupt, typer.Abort):
-        return _complain("interrupted: nothing was finished", INTERRUPTED)
-    except Exception as error:
-        told = _told(error)
-        if told is None:
-            raise
-        return _complain(*told)
-    return code if isinstance(code, int) else 0
-
-
-def _told(error: Exception) -> tuple[str, int] | None:
-    """Return the sentence and exit code of an error, None for a program's fault."""
-    from oscsim.errors import (
-        EvaluationError,
-        IntegrationError,
-        OscsimError,
-        SimulatorError,
-    )
-
-    if isinstance(error, MemoryError):
-        return "there was not enough memory", WORK_FAILED
-    if isinstance(error, OSError):
-        reason = error.strerror or error
-        return f"the output could not be written: {reason}", WORK_FAILED
-    if isinstance(error, OscsimError):
-        failed = isinstance(error, IntegrationError | EvaluationError | SimulatorError)
-        return str(error), WORK_FAILED if failed else WRONG_REQUEST
-    # typer's own class for a wrong command line is not public
-    sentence = getattr(error, "format_message", None)
-    return None if sentence is None else (sentence() or "name a command", WRONG_REQUEST)
+    return run_app(app, "oscsim", arguments)
 
 
 @app.callback(invoke_without_command=True)
@@ -669,5 +625,4 @@ def _progress(what: str, quiet: bool) -> Iterator[Callable[[int, int], None] | N
 
 
 def _complain(sentence: str, code: int) -> int:
-    typer.echo(f"oscsim: {' '.join(sentence.split())}", err=True)
-    return code
+    return complain("oscsim", sentence, code)

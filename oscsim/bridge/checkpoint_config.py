@@ -107,7 +107,7 @@ def validated(family: str, fields: dict[str, Any], source: Path) -> ModelConfig:
     try:
         config: ModelConfig = FAMILIES[family].model_validate(fields)
     except ValidationError as error:
-        raise CheckpointError(f"{source}: {_sentence(error)}") from None
+        raise CheckpointError(f"{source}: {sentence_of(error)}") from None
     if isinstance(config, FixedQueryConfig):
         _require_consistent(config, source)
     return config
@@ -130,7 +130,7 @@ def _require_consistent(config: FixedQueryConfig, source: Path) -> None:
         )
 
 
-def _sentence(error: ValidationError) -> str:
+def sentence_of(error: ValidationError) -> str:
     """Return the findings of pydantic as one sentence, fields by name."""
     findings = []
     for finding in error.errors():

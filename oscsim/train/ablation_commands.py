@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from oscsim.cli_output import writable
 from oscsim.errors import SpecError
 from oscsim.train.ablations import (
     VARIANTS,
@@ -16,6 +17,7 @@ from oscsim.train.ablations import (
     read_table,
     write_table,
 )
+from oscsim.train.asked import MOST_BYTES
 from oscsim.train.language_commands import (
     Enwik8,
     Seed,
@@ -34,7 +36,9 @@ def ablations(
     out: Annotated[Path, typer.Option("--out", help="Table to write, .csv.")],
     enwik8: Enwik8,
     seed: Seed = 0,
-    tokens: Annotated[int, typer.Option(min=2048, help="Bytes seen.")] = ABLATION_BYTES,
+    tokens: Annotated[
+        int, typer.Option(min=2048, max=MOST_BYTES, help="Bytes seen.")
+    ] = ABLATION_BYTES,
     n_osc: Annotated[int, typer.Option(min=1, help="Phases per token.")] = 64,
     layers: Annotated[int, typer.Option(min=1, help="Layers.")] = 4,
     learning_rate: Annotated[float, typer.Option(help="Peak rate.")] = 1e-2,
@@ -53,28 +57,30 @@ def ablations(
     recipe = kuramoto_recipe(tokens, learning_rate)
     budget = Budget(recipe.tokens, seed, learning_rate, n_osc, layers)
     rows = read_table(out, budget)
-    for variant in VARIANTS[len(rows) :]:
-        config = kuramoto_config(n_osc, layers, **variant.switches)
-        commit = versions()["commit"]
-        state = out.with_name(f"{out.stem}.{variant.name}.partial")
-        found = fitted(
-            variant.name,
-            enwik8,
-            partial(KuramotoModel, config),
-            recipe,
-            seed,
-            state,
-        )
-        rows.append(
-            Ablation(
+    with writable(out.parent):
+        for variant in VARIANTS[len(rows) :]:
+            config = kuramoto_config(n_osc, layers, **variant.switches)
+            commit = versions()["commit"]
+            state = out.with_name(f"{out.stem}.{variant.name}.partial")
+            found = fitted(
                 variant.name,
-                found.parameters,
-                found.validation_bpc,
-                found.test_bpc,
-                budget,
-                commit,
+                enwik8,
+                partial(KuramotoModel, config),
+                recipe,
+                seed,
+                config.model_dump(mode="json"),
+                state,
             )
-        )
-        write_table(out, rows)
-        state.unlink(missing_ok=True)
-        typer.echo(f"{variant.name}: {found.validation_bpc:.4f} bits per byte")
+            rows.append(
+                Ablation(
+                    variant.name,
+                    found.parameters,
+                    found.validation_bpc,
+                    found.test_bpc,
+                    budget,
+                    commit,
+                )
+            )
+            write_table(out, rows)
+            state.unlink(missing_ok=True)
+            typer.echo(f"{variant.name}: {found.validation_bpc:.4f} bits per byte")

@@ -154,9 +154,11 @@ def read_table(path: Path, budget: Budget) -> list[Ablation]:
         return []
     try:
         with path.open(newline="", encoding="utf-8") as file:
-            found = list(csv.DictReader(file))
-        rows = [_parsed(row) for row in found]
-    except (OSError, KeyError, ValueError, TypeError):
+            found = csv.DictReader(file, strict=True)
+            if tuple(found.fieldnames or ()) != COLUMNS:
+                raise ValueError
+            rows = [_parsed(row) for row in found]
+    except (OSError, KeyError, ValueError, TypeError, csv.Error):
         raise SpecError(
             f"{path} is no table of ablations: give --out another name"
         ) from None

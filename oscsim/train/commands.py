@@ -9,14 +9,31 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from oscsim.bridge.datasets import TokenSet, parse_sva
-from oscsim.errors import OscsimError, SpecError
+from oscsim.command_line import (
+    WRONG_REQUEST,
+    complain,
+    make_streams_safe,
+    run_app,
+)
 from oscsim.models.config import FixedQueryConfig
 from oscsim.train import ablation_commands, digit_commands, language_commands
 from oscsim.train import sva as grammar
+from oscsim.train.asked import (
+    MOST_EPOCHS,
+    MOST_SEED,
+    new_checkpoint,
+    output_folder,
+)
 from oscsim.train.progress import training_progress
 
 if TYPE_CHECKING:
     from oscsim.train.fit import Epoch
+
+NAME = "oscsim.train"
+
+INTERRUPTION = (
+    "interrupted: if there is a .partial file, the same command goes on from it"
+)
 
 NO_TORCH = (
     "training needs torch: make install EXTRAS=torch in a checkout, "
@@ -43,48 +60,51 @@ def sva(
     kind: Annotated[
         Literal["osc", "softmax"], typer.Option(help="Which attention.")
     ] = "osc",
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the training.")] = 0,
-    epochs: Annotated[int, typer.Option(min=1, help="Passes over the data.")] = 20,
+    seed: Annotated[
+        int, typer.Option(min=0, max=MOST_SEED, help="Seed of the training.")
+    ] = 0,
+    epochs: Annotated[
+        int, typer.Option(min=1, max=MOST_EPOCHS, help="Passes over the data.")
+    ] = 20,
 ) -> None:
     """Train one subject-verb agreement model and write its checkpoint."""
     from oscsim.train.card import Training
     from oscsim.train.fit import Recipe, fit, sva_config
     from oscsim.train.publish import versions, write_checkpoint
 
-    if out.exists() and not out.is_dir():
-        raise SpecError(f"--out {out} is a file: give a folder")
-    started_with = versions()
-    config, recipe = sva_config(kind), Recipe(epochs=epochs)
-    train = _sentences("train", config)
-    validation = grammar.generate(grammar.SIZES["validation"], 1)
-    with training_progress() as progress:
-        task = progress.add_task(f"{kind} seed {seed}", total=epochs, note="")
+    with new_checkpoint(out):
+        started_with = versions()
+        config, recipe = sva_config(kind), Recipe(epochs=epochs)
+        train = _sentences("train", config)
+        validation = grammar.generate(grammar.SIZES["validation"], 1)
+        with training_progress() as progress:
+            task = progress.add_task(f"{kind} seed {seed}", total=epochs, note="")
 
-        def advance(epoch: "Epoch") -> None:
-            note = f"loss {epoch.train_loss:.3f} hard {epoch.hard_accuracy:.4f}"
-            progress.update(task, advance=1, note=note)
+            def advance(epoch: "Epoch") -> None:
+                note = f"loss {epoch.train_loss:.3f} hard {epoch.hard_accuracy:.4f}"
+                progress.update(task, advance=1, note=note)
 
-        model, history = fit(
-            config,
-            train,
-            _encode(validation, config, "validation"),
+            model, history = fit(
+                config,
+                train,
+                _encode(validation, config, "validation"),
+                seed=seed,
+                recipe=recipe,
+                on_epoch=advance,
+            )
+        training = Training(
+            kind=kind,
             seed=seed,
             recipe=recipe,
-            on_epoch=advance,
+            history=tuple(history),
+            parameters=sum(p.numel() for p in model.parameters()),
+            sentences=len(train),
+            tokens=int(train.lengths.sum()) * epochs,
+            ceiling=grammar.ceiling(validation),
+            hard_ceiling=grammar.ceiling(list(filter(grammar.is_hard, validation))),
+            versions=started_with,
         )
-    training = Training(
-        kind=kind,
-        seed=seed,
-        recipe=recipe,
-        history=tuple(history),
-        parameters=sum(p.numel() for p in model.parameters()),
-        sentences=len(train),
-        tokens=int(train.lengths.sum()) * epochs,
-        ceiling=grammar.ceiling(validation),
-        hard_ceiling=grammar.ceiling(list(filter(grammar.is_hard, validation))),
-        versions=started_with,
-    )
-    write_checkpoint(out, model, training)
+        write_checkpoint(out, model, training)
     typer.echo(
         f"{out}: hard accuracy {history[-1].hard_accuracy:.4f}, "
         f"all {history[-1].accuracy:.4f}"
@@ -94,10 +114,10 @@ def sva(
 @app.command()
 def data(out: Folder) -> None:
     """Write the bundled sentences: validation and calibration."""
-    out.mkdir(parents=True, exist_ok=True)
-    validation = grammar.generate(grammar.SIZES["validation"], 1)
-    grammar.write_json_lines(out / "validation.jsonl", validation)
-    grammar.write_json_lines(out / "calibration.jsonl", grammar.generate(256, 0))
+    with output_folder(out):
+        validation = grammar.generate(grammar.SIZES["validation"], 1)
+        grammar.write_json_lines(out / "validation.jsonl", validation)
+        grammar.write_json_lines(out / "calibration.jsonl", grammar.generate(256, 0))
     typer.echo(f"{out}: validation.jsonl, calibration.jsonl")
 
 
@@ -114,23 +134,27 @@ def golden(out: Folder) -> None:
     """Write outputs of small random models for tests that run without torch."""
     from oscsim.train.golden import write_golden
 
-    typer.echo(f"{write_golden(out)}: written")
+    with output_folder(out):
+        typer.echo(f"{write_golden(out)}: written")
 
 
 def main() -> None:
-    """Run a command; a wrong request or missing torch is one sentence, exit 2."""
+    """Run a command and exit with its code."""
+    make_streams_safe()
+    sys.exit(run())
+
+
+def run(arguments: list[str] | None = None) -> int:
+    """Run a command and return its exit code.
+
+    As of `oscsim.command_line.run_app`; missing torch is a wrong request.
+    """
     try:
-        app()
-    except OscsimError as error:
-        sentence = str(error)
+        return run_app(app, NAME, arguments, INTERRUPTION)
     except ModuleNotFoundError as error:
         if error.name != "torch":
             raise
-        sentence = NO_TORCH
-    else:
-        return
-    sys.stderr.write(f"{sentence}\n")
-    sys.exit(2)
+        return complain(NAME, NO_TORCH, WRONG_REQUEST)
 
 
 def _sentences(split: str, config: FixedQueryConfig) -> TokenSet:

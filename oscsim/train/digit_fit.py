@@ -1,5 +1,6 @@
 """Training of a model of spoken digits, reproducible bit for bit."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -7,10 +8,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from oscsim.arrays import seed_number
 from oscsim.bridge.digit_data import DigitSet
 from oscsim.models.config import FixedQueryConfig
 from oscsim.train.determinism import fix_randomness
 from oscsim.train.digits import DigitRecipe
+from oscsim.train.divergence import require_converging
 from oscsim.train.fixed_query import FrameModel
 
 
@@ -54,6 +57,13 @@ def fit_digits(
     list of DigitEpoch
         One entry an epoch.
 
+    Raises
+    ------
+    SpecError
+        If the seed is not in [0, 2^32).
+    EvaluationError
+        If the training diverges.
+
     Notes
     -----
     Runs on one thread with deterministic algorithms: one machine and one
@@ -61,7 +71,7 @@ def fit_digits(
     longest clip, which changes no result.
     """
     recipe = recipe or DigitRecipe()
-    fix_randomness(seed)
+    fix_randomness(seed_number(seed))
     model = FrameModel(config, recipe.dropout)
     frames, labels, lengths = _tensors(train)
     optimiser = torch.optim.Adam(
@@ -70,7 +80,7 @@ def fit_digits(
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(
         optimiser, T_max=recipe.epochs
     )
-    history = []
+    history, step = [], 0
     for _ in range(recipe.epochs):
         model.train()
         total = 0.0
@@ -82,8 +92,13 @@ def fit_digits(
             nn.utils.clip_grad_norm_(model.parameters(), recipe.clip)
             optimiser.step()
             total += loss.item() * len(rows)
+            step += 1
+            require_converging(loss.item(), step, recipe.learning_rate, math.inf)
         schedule.step()
         history.append(evaluate(model, held_out, train_loss=total / len(train)))
+        require_converging(
+            history[-1].held_out_loss, step, recipe.learning_rate, math.inf
+        )
         on_epoch(history[-1])
     return model, history
 

@@ -1,5 +1,6 @@
 """The published subject-verb agreement recipe, reproducible bit for bit."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -7,10 +8,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from oscsim.arrays import seed_number
 from oscsim.bridge.datasets import SVA_VOCABULARY, TokenSet
 from oscsim.errors import SpecError
 from oscsim.models.config import FixedQueryConfig
 from oscsim.train.determinism import fix_randomness
+from oscsim.train.divergence import require_converging
 from oscsim.train.fixed_query import FixedQueryModel
 
 
@@ -111,13 +114,20 @@ def fit(
     list of Epoch
         One entry an epoch.
 
+    Raises
+    ------
+    SpecError
+        If the seed is not in [0, 2^32).
+    EvaluationError
+        If the training diverges.
+
     Notes
     -----
     Runs on one thread with deterministic algorithms, so that one machine and
     one version of torch give the same bits for a seed.
     """
     recipe = recipe or Recipe()
-    fix_randomness(seed)
+    fix_randomness(seed_number(seed))
     model = FixedQueryModel(config, recipe.dropout)
     ids, positions, labels = _tensors(train)
     n_batches = -(-len(train) // recipe.batch)
@@ -127,7 +137,7 @@ def fit(
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(
         optimiser, T_max=recipe.epochs * n_batches
     )
-    history = []
+    history, step = [], 0
     for _ in range(recipe.epochs):
         model.train()
         total = 0.0
@@ -140,7 +150,12 @@ def fit(
             optimiser.step()
             schedule.step()
             total += loss.item() * len(rows)
+            step += 1
+            require_converging(loss.item(), step, recipe.learning_rate, math.inf)
         history.append(evaluate(model, validation, train_loss=total / len(train)))
+        require_converging(
+            history[-1].validation_loss, step, recipe.learning_rate, math.inf
+        )
         on_epoch(history[-1])
     return model, history
 

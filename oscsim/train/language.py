@@ -1,9 +1,8 @@
 """Next-byte training of any causal model, resumable and the same bits again."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +11,21 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from oscsim.arrays import seed_number
 from oscsim.bridge.byte_text import ByteArray, Windows, windows
 from oscsim.errors import SpecError
-from oscsim.files import write_whole
 from oscsim.train.determinism import fix_randomness
+from oscsim.train.divergence import MOST_BITS, require_converging
+from oscsim.train.language_state import Moving, restore_state, save_state
 
 EVALUATED = 64
 """Windows in a batch when measuring."""
+
+MOST_STEPS = 2**32
+"""Updates that a recipe may ask for."""
+
+
+_MAY_BE_ZERO = ("final", "weight_decay")
 
 
 @dataclass(frozen=True)
@@ -52,9 +59,17 @@ class LanguageRecipe:
     points: int = 20
 
     def __post_init__(self) -> None:
-        for name in ("steps", "batch", "context", "points"):
+        for name in ("steps", "batch", "context", "warmup", "points"):
             if getattr(self, name) < 1:
                 raise SpecError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if self.steps > MOST_STEPS:
+            raise SpecError(f"steps must be at most {MOST_STEPS}, got {self.steps}")
+        for name in ("learning_rate", "clip", "final", "weight_decay"):
+            value = getattr(self, name)
+            is_positive = value > 0 or (value == 0 and name in _MAY_BE_ZERO)
+            if not (is_positive and math.isfinite(value)):
+                least = "0 or above" if name in _MAY_BE_ZERO else "above 0"
+                raise SpecError(f"{name} must be finite and {least}, got {value:g}")
 
     @property
     def tokens(self) -> int:
@@ -95,6 +110,7 @@ def fit_language(
     recipe: LanguageRecipe,
     *,
     seed: int,
+    identity: Mapping[str, Any] | None = None,
     state: Path | None = None,
     on_point: Callable[[Point], None] = lambda _: None,
 ) -> tuple[nn.Module, list[Point]]:
@@ -109,7 +125,10 @@ def fit_language(
     recipe : LanguageRecipe
         Budget and optimiser.
     seed : int
-        Sets initialisation and the windows.
+        Sets initialisation and the windows, in [0, 2^32).
+    identity : mapping, optional
+        What ``make_model`` makes, in plain values as of JSON. It is kept in
+        ``state``, and a run of another is not gone on with.
     state : Path, optional
         File that holds the run at its last point; a run that finds it goes on
         from there and ends with the same bits.
@@ -123,12 +142,19 @@ def fit_language(
     list of Point
         The measured curve.
 
+    Raises
+    ------
+    SpecError
+        If the seed is out of range, or ``state`` is damaged or of another run.
+    EvaluationError
+        If the training diverges; ``state`` stays as it was at its last point.
+
     Notes
     -----
     One thread and deterministic algorithms: one machine and one version of
     torch give the same bits for a seed.
     """
-    fix_randomness(seed)
+    fix_randomness(seed_number(seed))
     model = make_model()
     optimiser = torch.optim.AdamW(
         model.parameters(),
@@ -137,9 +163,11 @@ def fit_language(
         weight_decay=recipe.weight_decay,
     )
     draw = np.random.default_rng(seed)
+    run = {"recipe": asdict(recipe), "seed": seed, "identity": dict(identity or {})}
+    moving = Moving(model, optimiser, draw)
     history: list[Point] = []
     if state is not None and state.exists():
-        history = _resume(state, recipe, seed, model, optimiser, draw)
+        history = [Point(**point) for point in restore_state(state, run, moving)]
     first = history[-1].step if history else 0
     ends = set(np.linspace(0, recipe.steps, recipe.points + 1).astype(int)[1:])
     seen = []
@@ -153,15 +181,17 @@ def fit_language(
         nn.utils.clip_grad_norm_(model.parameters(), recipe.clip)
         optimiser.step()
         seen.append(loss.item() / math.log(2))
+        require_converging(seen[-1], step + 1, recipe.learning_rate, math.inf)
         if step + 1 in ends:
             tokens = (step + 1) * recipe.batch * recipe.context
             measured = bits_per_byte(
                 model, windows(validation[: 64 * 1024], recipe.context)
             )
+            require_converging(measured, step + 1, recipe.learning_rate, MOST_BITS)
             history.append(Point(step + 1, tokens, float(np.mean(seen)), measured))
             seen = []
             if state is not None:
-                _save(state, recipe, seed, model, optimiser, draw, history)
+                save_state(state, run, moving, [asdict(point) for point in history])
             on_point(history[-1])
             model.train()
     model.eval()
@@ -196,45 +226,3 @@ def _drawn(
     taken = train[first[:, None] + np.arange(recipe.context + 1)].astype(np.int64)
     text = torch.from_numpy(taken)
     return text[:, :-1], text[:, 1:]
-
-
-def _save(
-    path: Path,
-    recipe: LanguageRecipe,
-    seed: int,
-    model: nn.Module,
-    optimiser: torch.optim.Optimizer,
-    draw: np.random.Generator,
-    history: list[Point],
-) -> None:
-    content: dict[str, Any] = {
-        "recipe": asdict(recipe),
-        "seed": seed,
-        "model": model.state_dict(),
-        "optimiser": optimiser.state_dict(),
-        "draw": draw.bit_generator.state,
-        "history": [asdict(point) for point in history],
-    }
-    held = BytesIO()
-    torch.save(content, held)
-    write_whole(path, held.getvalue())
-
-
-def _resume(
-    path: Path,
-    recipe: LanguageRecipe,
-    seed: int,
-    model: nn.Module,
-    optimiser: torch.optim.Optimizer,
-    draw: np.random.Generator,
-) -> list[Point]:
-    content = torch.load(path, weights_only=True)
-    if content["recipe"] != asdict(recipe) or content["seed"] != seed:
-        raise SpecError(
-            f"{path} holds a run of another recipe or seed: remove it or go on with "
-            "what it says"
-        )
-    model.load_state_dict(content["model"])
-    optimiser.load_state_dict(content["optimiser"])
-    draw.bit_generator.state = content["draw"]
-    return [Point(**point) for point in content["history"]]

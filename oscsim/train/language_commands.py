@@ -4,13 +4,21 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
 
+from oscsim.cli_output import writable
 from oscsim.errors import SpecError
 from oscsim.models.config import FixedQueryConfig
+from oscsim.models.families import ModelConfig
 from oscsim.models.kuramoto_config import KuramotoConfig, TransformerConfig
+from oscsim.train.asked import (
+    MOST_BYTES,
+    MOST_SEED,
+    checked_config,
+    new_checkpoint,
+)
 
 if TYPE_CHECKING:
     from oscsim.train.language import LanguageRecipe
@@ -19,7 +27,7 @@ app = typer.Typer()
 
 Folder = Annotated[Path, typer.Option("--out", help="Folder to write.")]
 Enwik8 = Annotated[Path, typer.Option("--enwik8", help="The complete enwik8.")]
-Seed = Annotated[int, typer.Option(min=0, help="Seed of the training.")]
+Seed = Annotated[int, typer.Option(min=0, max=MOST_SEED, help="Seed of the training.")]
 
 FAMILY_BYTES = 12_000_000
 """Bytes that every model of the d_osc family sees."""
@@ -49,8 +57,15 @@ def kuramoto_recipe(tokens: int, learning_rate: float) -> "LanguageRecipe":
 def family_config(
     d_osc: int | None, p: Literal[1, 2, 4], d_model: int
 ) -> FixedQueryConfig:
-    """Return a fixed-query byte model, or its softmax twin without ``d_osc``."""
-    return FixedQueryConfig(
+    """Return a fixed-query byte model, or its softmax twin without ``d_osc``.
+
+    Raises
+    ------
+    SpecError
+        If there is no such model.
+    """
+    config = checked_config(
+        "fixed-query",
         attention="softmax" if d_osc is None else "oscillator",
         task="bytes",
         vocab_size=256,
@@ -66,6 +81,7 @@ def family_config(
         padding_idx=None,
         trained_length=64,
     )
+    return cast("FixedQueryConfig", config)
 
 
 def kuramoto_config(n_osc: int, n_layers: int, **switches: Any) -> KuramotoConfig:
@@ -77,16 +93,23 @@ def kuramoto_config(n_osc: int, n_layers: int, **switches: Any) -> KuramotoConfi
         Phases per token, and layers.
     **switches
         Other fields of `oscsim.models.kuramoto_config.KuramotoConfig`.
+
+    Raises
+    ------
+    SpecError
+        If they contradict each other.
     """
-    return KuramotoConfig(
+    config = checked_config(
+        "kuramoto",
         task="bytes",
         vocab_size=256,
         n_osc=n_osc,
         n_layers=n_layers,
-        d_ff=None if switches.get("ffn") == "off" else int(8 * n_osc / 3),
+        d_ff=None if switches.get("ffn") == "off" else 8 * n_osc // 3,
         max_len=128,
         **{"n_heads": 4, **switches},
     )
+    return cast("KuramotoConfig", config)
 
 
 @app.command("bytes")
@@ -96,14 +119,25 @@ def bytes_(
     d_osc: Annotated[
         int | None, typer.Option(min=2, help="Components; the softmax twin without.")
     ] = None,
-    p: Annotated[int, typer.Option(help="Exponent of the read-out: 1, 2, 4.")] = 1,
+    p: Annotated[
+        int | None,
+        typer.Option(help="Exponent of the read-out: 1 (if absent), 2 or 4."),
+    ] = None,
     d_model: Annotated[int, typer.Option(min=4, help="Width.")] = 64,
     seed: Seed = 0,
-    tokens: Annotated[int, typer.Option(min=1024, help="Bytes seen.")] = FAMILY_BYTES,
+    tokens: Annotated[
+        int, typer.Option(min=1024, max=MOST_BYTES, help="Bytes seen.")
+    ] = FAMILY_BYTES,
 ) -> None:
     """Train one fixed-query byte model, or its softmax twin."""
     from oscsim.train.fixed_query import FixedQueryModel
 
+    if p is not None and d_osc is None:
+        raise SpecError(
+            f"--p {p} is the exponent of oscillators' read-out, which the softmax twin "
+            "has not: give --d-osc too, or leave --p out"
+        )
+    p = 1 if p is None else p
     if p not in (1, 2, 4):
         raise SpecError(f"--p must be 1, 2 or 4, got {p}")
     config = family_config(d_osc, p, d_model)
@@ -126,7 +160,9 @@ def kuramoto(
     out: Folder,
     enwik8: Enwik8,
     seed: Seed = 0,
-    tokens: Annotated[int, typer.Option(min=2048, help="Bytes seen.")] = KURAMOTO_BYTES,
+    tokens: Annotated[
+        int, typer.Option(min=2048, max=MOST_BYTES, help="Bytes seen.")
+    ] = KURAMOTO_BYTES,
     n_osc: Annotated[int, typer.Option(min=1, help="Phases per token.")] = 64,
     layers: Annotated[int, typer.Option(min=1, help="Layers.")] = 4,
     heads: Annotated[
@@ -181,7 +217,9 @@ def transformer(
     out: Folder,
     enwik8: Enwik8,
     seed: Seed = 0,
-    tokens: Annotated[int, typer.Option(min=2048, help="Bytes seen.")] = KURAMOTO_BYTES,
+    tokens: Annotated[
+        int, typer.Option(min=2048, max=MOST_BYTES, help="Bytes seen.")
+    ] = KURAMOTO_BYTES,
     d_model: Annotated[int, typer.Option(min=8, help="Width.")] = 64,
     layers: Annotated[int, typer.Option(min=1, help="Layers.")] = 5,
     d_ff: Annotated[int, typer.Option(min=1, help="Feed-forward width.")] = 153,
@@ -190,7 +228,8 @@ def transformer(
     """Train the transformer that Kuramoto attention is compared with."""
     from oscsim.train.transformer import TransformerModel
 
-    config = TransformerConfig(
+    config = checked_config(
+        "transformer",
         task="bytes",
         vocab_size=256,
         d_model=d_model,
@@ -205,14 +244,22 @@ def transformer(
         f"--learning-rate {learning_rate:g}"
     )
     recipe = kuramoto_recipe(tokens, learning_rate)
-    _train(out, enwik8, lambda: TransformerModel(config), config, recipe, seed, command)
+    _train(
+        out,
+        enwik8,
+        lambda: TransformerModel(cast("TransformerConfig", config)),
+        config,
+        recipe,
+        seed,
+        command,
+    )
 
 
 def _train(
     out: Path,
     enwik8: Path,
     make_model: Callable[[], Any],
-    config: FixedQueryConfig | KuramotoConfig | TransformerConfig,
+    config: ModelConfig,
     recipe: "LanguageRecipe",
     seed: int,
     command: str,
@@ -221,24 +268,25 @@ def _train(
     from oscsim.train.language_fit import fitted
     from oscsim.train.publish import versions, write_checkpoint
 
-    if out.exists() and not out.is_dir():
-        raise SpecError(f"--out {out} is a file: give a folder")
-    started_with = versions()
-    state = out.with_name(f"{out.name}.partial")
-    found = fitted(out.name, enwik8, make_model, recipe, seed, state)
-    training = LanguageTraining(
-        task="bytes",
-        what=describe(config),
-        command=command,
-        seed=seed,
-        recipe=recipe,
-        history=found.history,
-        parameters=found.parameters,
-        tokens=recipe.tokens,
-        validation_bpc=found.validation_bpc,
-        test_bpc=found.test_bpc,
-        versions=started_with,
-    )
-    write_checkpoint(out, found.model, training)
-    state.unlink(missing_ok=True)
+    named = out if out.name not in ("", "..") else out.resolve()
+    with new_checkpoint(out), writable(named.parent):
+        started_with = versions()
+        state = named.with_name(f"{named.name}.partial")
+        identity = config.model_dump(mode="json")
+        found = fitted(named.name, enwik8, make_model, recipe, seed, identity, state)
+        training = LanguageTraining(
+            task="bytes",
+            what=describe(config),
+            command=command,
+            seed=seed,
+            recipe=recipe,
+            history=found.history,
+            parameters=found.parameters,
+            tokens=recipe.tokens,
+            validation_bpc=found.validation_bpc,
+            test_bpc=found.test_bpc,
+            versions=started_with,
+        )
+        write_checkpoint(out, found.model, training)
+        state.unlink(missing_ok=True)
     typer.echo(f"{out}: {training.validation_bpc:.4f} bits per byte on validation")

@@ -1,12 +1,13 @@
 """A byte model trained under a bar and measured on both splits."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from torch import nn
 
 from oscsim.bridge.byte_text import SLICE, read_enwik8, windows
+from oscsim.train.divergence import MOST_BITS, require_converging
 from oscsim.train.language import (
     LanguageRecipe,
     Point,
@@ -44,6 +45,7 @@ def fitted(
     make_model: Callable[[], nn.Module],
     recipe: LanguageRecipe,
     seed: int,
+    identity: Mapping[str, Any],
     state: Path,
 ) -> Fitted:
     """Train a byte model under a bar and measure it.
@@ -54,13 +56,15 @@ def fitted(
         What the bar says.
     enwik8 : Path
         The complete text.
-    make_model, recipe, seed, state
+    make_model, recipe, seed, identity, state
         As in `oscsim.train.language.fit_language`.
 
     Raises
     ------
     DataError
         If the file is not enwik8.
+    EvaluationError
+        If the training diverges.
     """
     train, validation, test = (
         read_enwik8(enwik8, split) for split in ("train", "validation", "test")
@@ -78,6 +82,7 @@ def fitted(
             validation,
             recipe,
             seed=seed,
+            identity=identity,
             state=state,
             on_point=advance,
         )
@@ -85,5 +90,7 @@ def fitted(
         bits_per_byte(model, windows(text[: SLICE + 1], recipe.context))
         for text in (validation, test)
     ]
+    for bits in scores:
+        require_converging(bits, recipe.steps, recipe.learning_rate, MOST_BITS)
     parameters = sum(p.numel() for p in model.parameters())
     return Fitted(model, tuple(history), parameters, *scores)

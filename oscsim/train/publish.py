@@ -4,8 +4,10 @@ import json
 import platform
 import re
 import subprocess
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import safetensors
@@ -65,14 +67,48 @@ def write_index(folder: Path) -> Path:
     Raises
     ------
     SpecError
-        If no folder in it holds a ``training.json``.
+        If no folder in it holds a ``training.json``, or one is no record.
     """
     records = {
-        path.parent.name: json.loads(path.read_text(encoding="utf-8"))
+        path.parent.name: _record(path)
         for path in sorted(folder.glob("*/training.json"), key=_by_number)
     }
     if not records:
         raise SpecError(f"no folder in {folder} holds a training.json")
+    page = _index(records)
+    readme = folder / "README.md"
+    write_whole(readme, page.encode())
+    return readme
+
+
+def _record(path: Path) -> dict[str, Any]:
+    """Return a training's record: JSON of which a page can be made."""
+    try:
+        record: dict[str, Any] = json.loads(
+            path.read_text(encoding="utf-8"), parse_constant=_no_number
+        )
+        _index({path.parent.name: record})
+    except OSError as error:
+        raise SpecError(f"{path} cannot be read: {error.strerror or error}") from None
+    except (
+        ValueError,
+        TypeError,
+        LookupError,
+        AttributeError,
+        ArithmeticError,
+        RecursionError,
+    ):
+        raise SpecError(
+            f"{path} is no record of a training: remove its folder or train it again"
+        ) from None
+    return record
+
+
+def _no_number(constant: str) -> None:
+    raise ValueError(constant)
+
+
+def _index(records: Mapping[str, Mapping[str, Any]]) -> str:
     language = {n: r for n, r in records.items() if r.get("task") == "bytes"}
     digits = {n: r for n, r in records.items() if r.get("task") == "digits"}
     sentences = {n: r for n, r in records.items() if n not in language | digits}
@@ -81,9 +117,7 @@ def write_index(folder: Path) -> Path:
         page += digit_index(digits)
     if language:
         page += language_index(language)
-    readme = folder / "README.md"
-    write_whole(readme, page.encode())
-    return readme
+    return page
 
 
 def _by_number(path: Path) -> list[str | tuple[int]]:
