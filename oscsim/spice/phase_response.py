@@ -112,8 +112,8 @@ def phase_response(
 ) -> PhaseResponse:
     """Measure the phase response of an oscillator by charge kicks.
 
-    One run without a kick and one for each phase of the kick; the shift of a
-    late crossing, over the charge, is G.
+    One run without a kick and two for each phase of it, with the charge of either
+    sign; half the difference of a late crossing, over the charge, is G.
 
     Parameters
     ----------
@@ -126,7 +126,8 @@ def phase_response(
     level : float
         Level (V) of the crossings that count as phase 0.
     charge : float
-        Charge of a kick (C), small enough for a linear response.
+        Charge of a kick (C): small enough for a linear response and large enough
+        for its shift to stand above the time step's.
     n_phases : int
         Number of kicks over a period, at least 8.
     timeout : float
@@ -162,17 +163,34 @@ def phase_response(
     width = period / 100
     shifts = []
     for share in at:
-        kick = {
-            "kick_charge": charge,
-            "kick_time": start + share * period - width,
-            "kick_width": width,
-        }
-        kicked = simulate_circuit(netlist.changed(kick), timeout).waveforms
-        there = rising_crossings(kicked.time, kicked.signal(signal), level)
-        # The last crossing within reach of the free one: the kick adds none.
-        late = there[np.argmin(np.abs(there - crossings[-3]))]
-        shifts.append((crossings[-3] - late) / period)
+        when = start + share * period - width
+        ahead = [
+            _last_crossing(
+                netlist.changed(
+                    {
+                        "kick_charge": signed,
+                        "kick_time": when,
+                        "kick_width": width,
+                    }
+                ),
+                signal,
+                level,
+                float(crossings[-3]),
+                timeout,
+            )
+            for signed in (-charge, charge)
+        ]
+        shifts.append((ahead[0] - ahead[1]) / (2 * period))
     grid = np.arange(_GRID) / _GRID
     response = np.interp(grid, at, 2 * np.pi * np.array(shifts) / charge, period=1.0)
     waveform = np.interp(start + grid * period, free.time, free.signal(signal))
     return PhaseResponse(1 / period, response, waveform)
+
+
+def _last_crossing(
+    netlist: Netlist, signal: str, level: float, near: float, timeout: float
+) -> float:
+    """Return the crossing nearest to that of the free run: a kick adds none."""
+    waves = simulate_circuit(netlist, timeout).waveforms
+    there = rising_crossings(waves.time, waves.signal(signal), level)
+    return float(there[np.argmin(np.abs(there - near))])

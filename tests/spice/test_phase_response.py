@@ -6,8 +6,12 @@ import numpy as np
 import pytest
 
 from oscsim.errors import SpecError
+from oscsim.spice.check import circuits
+from oscsim.spice.claims import Expectations
 from oscsim.spice.netlist import Netlist
+from oscsim.spice.ngspice import simulate_circuit
 from oscsim.spice.phase_response import PhaseResponse, phase_response
+from oscsim.spice.waveforms import frequency
 
 TANK = """* an LC with a cubic conductance, 1 V, 1 MHz, eps = 0.05
 .param kick_charge = 0
@@ -74,3 +78,22 @@ def test_a_run_of_few_periods_is_refused():
     short = NETLIST.changed({"duration": 15e-6})
     with pytest.raises(SpecError, match="needs 25 periods, got 1"):
         phase_response(short, "v(a)", 0.0, charge=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.spice
+@pytest.mark.usefixtures("ngspice")
+def test_the_ring_pair_expects_what_its_phase_response_predicts():
+    """Shares of the lock range, and lags, of ring_pair.toml; 43 runs."""
+    (path,) = (one for one in circuits() if one.stem == "ring_pair")
+    told = Expectations.read(path.with_suffix(".toml"))
+    alone = Netlist.read(path).changed({"r": 1e12, "duration": 4.3e-9})
+    found = phase_response(alone, "v(a0)", 0.9, charge=1e-15, n_phases=20)
+    lags = [one.expected for one in told.claims if one.signals == ("lag",)]
+    for share, lag, case in zip((0.4, 0.8), lags, told.cases, strict=False):
+        assert found.lag(50e3, share) == pytest.approx(lag, abs=0.01)
+        waves = simulate_circuit(alone.changed(case.parameters)).waveforms
+        late = waves.time > 2e-9
+        slower = frequency(waves.time[late], waves.signal("v(b0)")[late], 0.9)
+        apart = 2 * np.pi * (found.frequency_hz - slower) / found.lock_range(50e3)
+        assert apart == pytest.approx(share, rel=0.02)
