@@ -1,5 +1,7 @@
 """Run a circuit in all its cases and compare it with what it claims."""
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,7 +70,7 @@ class CircuitCheck:
 
     @property
     def seconds(self) -> float:
-        """Wall time of ngspice (s), all cases together."""
+        """Wall time of ngspice (s), summed over the cases, which run side by side."""
         return sum(run.seconds for run in self.runs.values())
 
 
@@ -95,7 +97,7 @@ def check_circuit(path: str | Path, timeout: float = 300.0) -> CircuitCheck:
         The netlist, beside which a file of the same name with ``.toml`` holds
         what is expected; or the name of a circuit that ships.
     timeout : float
-        Longest wall time of one run (s).
+        Longest wall time of one run (s); cases run side by side.
 
     Returns
     -------
@@ -117,7 +119,9 @@ def check_circuit(path: str | Path, timeout: float = 300.0) -> CircuitCheck:
     variants = {
         case.name: netlist.changed(case.parameters) for case in expectations.cases
     }
-    runs = {name: simulate_circuit(one, timeout) for name, one in variants.items()}
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        done = pool.map(lambda one: simulate_circuit(one, timeout), variants.values())
+        runs = dict(zip(variants, done, strict=True))
     outcomes = tuple(_judge(one, runs[one.case]) for one in expectations.claims)
     return CircuitCheck(netlist.name, expectations, runs, outcomes)
 

@@ -10,4 +10,5 @@ def ngspice():
     try:
         return find_ngspice()
     except SimulatorError as error:
-        pytest.fail(str(error), pytrace=False)
+        told = str(error)
+    pytest.fail(told, pytrace=False)

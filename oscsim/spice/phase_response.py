@@ -1,0 +1,196 @@
+"""The phase response of an oscillator in a netlist, and what a pair of them does."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from oscsim.errors import SpecError
+from oscsim.spice.netlist import Netlist
+from oscsim.spice.ngspice import simulate_circuit
+from oscsim.spice.waveforms import rising_crossings
+from oscsim.typing import FloatArray
+
+_GRID = 512
+_FIRST = 15
+
+
+@dataclass(frozen=True)
+class PhaseResponse:
+    """How far a charge shifts the phase of an oscillator, over one period.
+
+    Attributes
+    ----------
+    frequency_hz : float
+        Free-running frequency (Hz).
+    response : FloatArray, shape (512,)
+        G (rad/C) at even phases from a rising crossing; positive is ahead.
+    waveform : FloatArray, shape (512,)
+        Voltage (V) of the kicked node at these phases.
+    """
+
+    frequency_hz: float
+    response: FloatArray
+    waveform: FloatArray
+
+    def coupling(self, resistance: float) -> FloatArray:
+        """Return the coupling function of a resistor to an equal oscillator.
+
+        ``H(d) = mean of G(t) (v(t + d) - v(t)) / R`` (rad/s) at 512 even phase
+        differences d = phi_other - phi_self from 0 to 2 pi.
+
+        Parameters
+        ----------
+        resistance : float
+            R (ohm).
+
+        Raises
+        ------
+        SpecError
+            If it is not above 0.
+        """
+        if not resistance > 0:
+            raise SpecError(f"resistance must be above 0 ohm, got {resistance:g}")
+        ahead = np.array([np.roll(self.waveform, -k) for k in range(_GRID)])
+        return np.asarray(
+            ((ahead - self.waveform) * self.response).mean(axis=1) / resistance
+        )
+
+    def lock_range(self, resistance: float) -> float:
+        """Return the largest difference of frequencies (rad/s) at which a pair locks.
+
+        The maximum of ``H(d) - H(-d)``.
+
+        Parameters
+        ----------
+        resistance : float
+            R (ohm).
+        """
+        return float(self._pull(resistance).max())
+
+    def lag(self, resistance: float, share: float) -> float:
+        """Return the phase (rad) by which the slower of a locked pair lags.
+
+        The stable root of ``share * lock_range = H(d) - H(-d)``.
+
+        Parameters
+        ----------
+        resistance : float
+            R (ohm).
+        share : float
+            Difference of frequencies as a share of the lock range, below 1.
+
+        Raises
+        ------
+        SpecError
+            If ``share`` is not between 0 and 1.
+        """
+        if not 0 <= share < 1:
+            raise SpecError(f"share must be from 0 to below 1, got {share:g}")
+        pull = self._pull(resistance)
+        rising = pull[: int(np.argmax(pull)) + 1]
+        at = int(np.argmax(rising >= share * pull.max()))
+        if at == 0:
+            return 0.0
+        low, high = rising[at - 1], rising[at]
+        part = (share * pull.max() - low) / (high - low)
+        return float((at - 1 + part) * 2 * np.pi / _GRID)
+
+    def _pull(self, resistance: float) -> FloatArray:
+        """Return H(d) - H(-d) for d from 0 to half a turn."""
+        forward = self.coupling(resistance)
+        return (forward - np.roll(forward[::-1], 1))[: _GRID // 2 + 1]
+
+
+def phase_response(
+    netlist: Netlist,
+    signal: str,
+    level: float,
+    *,
+    charge: float,
+    n_phases: int = 24,
+    timeout: float = 60.0,
+) -> PhaseResponse:
+    """Measure the phase response of an oscillator by charge kicks.
+
+    One run without a kick and two for each phase of it, with the charge of either
+    sign; half the difference of a late crossing, over the charge, is G.
+
+    Parameters
+    ----------
+    netlist : Netlist
+        The oscillator, uncoupled, over about 40 periods, with the parameters
+        ``kick_charge`` (C), ``kick_time`` and ``kick_width`` (s): a triangular
+        current into the node, zero again after twice its width.
+    signal : str
+        Voltage of the kicked node, e.g. ``"v(a0)"``.
+    level : float
+        Level (V) of the crossings that count as phase 0.
+    charge : float
+        Charge of a kick (C): small enough for a linear response and large enough
+        for its shift to stand above the time step's.
+    n_phases : int
+        Number of kicks over a period, at least 8.
+    timeout : float
+        Longest wall time of one run (s).
+
+    Returns
+    -------
+    PhaseResponse
+
+    Raises
+    ------
+    SpecError
+        If ``charge`` is 0, ``n_phases`` is below 8, or the run has fewer than 25
+        periods.
+    NetlistError, SimulatorError
+        If the netlist does not run.
+    """
+    if charge == 0 or n_phases < 8:
+        raise SpecError(
+            "give a charge other than 0 and at least 8 phases, got "
+            f"{charge:g} C and {n_phases}"
+        )
+    free = simulate_circuit(netlist.changed({"kick_charge": 0.0}), timeout).waveforms
+    crossings = rising_crossings(free.time, free.signal(signal), level)
+    if len(crossings) < _FIRST + 10:
+        raise SpecError(
+            f"a phase response needs {_FIRST + 10} periods, got {len(crossings)}: run "
+            "longer, or check that the oscillator starts"
+        )
+    period = float(np.diff(crossings[-10:]).mean())
+    start = float(crossings[_FIRST])
+    at = (np.arange(n_phases) + 0.5) / n_phases
+    width = period / 100
+    shifts = []
+    for share in at:
+        when = start + share * period - width
+        ahead = [
+            _last_crossing(
+                netlist.changed(
+                    {
+                        "kick_charge": signed,
+                        "kick_time": when,
+                        "kick_width": width,
+                    }
+                ),
+                signal,
+                level,
+                float(crossings[-3]),
+                timeout,
+            )
+            for signed in (-charge, charge)
+        ]
+        shifts.append((ahead[0] - ahead[1]) / (2 * period))
+    grid = np.arange(_GRID) / _GRID
+    response = np.interp(grid, at, 2 * np.pi * np.array(shifts) / charge, period=1.0)
+    waveform = np.interp(start + grid * period, free.time, free.signal(signal))
+    return PhaseResponse(1 / period, response, waveform)
+
+
+def _last_crossing(
+    netlist: Netlist, signal: str, level: float, near: float, timeout: float
+) -> float:
+    """Return the crossing nearest to that of the free run: a kick adds none."""
+    waves = simulate_circuit(netlist, timeout).waveforms
+    there = rising_crossings(waves.time, waves.signal(signal), level)
+    return float(there[np.argmin(np.abs(there - near))])
