@@ -175,7 +175,7 @@ def test_a_wrong_command_line_is_one_sentence(capfd, arguments, expected):
         (["--set", "range_limit=true", "--rung", "noisy"], "range_limit cannot act"),
         (["--set", "range_limit=false"], "range_limit = false cannot act"),
         (["--set", "coupling_max=none"], "coupling_max (rad/s) is needed"),
-        (["--device", "ring-28nm"], "no device 'ring-28nm': one of ideal"),
+        (["--device", "ring-5nm"], "no device 'ring-5nm': one of ideal"),
         (["--device", "missing.toml"], "device file missing.toml does not exist"),
         (["--device", ".."], "no device '..'"),
         (["--config", "n_head=1"], "config has no field n_head"),

@@ -285,8 +285,8 @@ def test_a_device_may_be_a_name_or_a_path_and_data_a_path(tmp_path):
 
 
 def test_a_name_or_path_that_is_none_is_refused():
-    with pytest.raises(DeviceError, match="no device 'ring-28nm'"):
-        infer(bundled(), some(5), device="ring-28nm")
+    with pytest.raises(DeviceError, match="no device 'ring-5nm'"):
+        infer(bundled(), some(5), device="ring-5nm")
     with pytest.raises(DataError, match=r"there is no data file missing\.jsonl"):
         infer(bundled(), "missing.jsonl")
 
