@@ -239,6 +239,8 @@ def test_the_training_of_digits_stops_too():
         inputs=rng.normal(size=(32, 5, 13)),
         labels=np.arange(32) % 10,
         lengths=np.full(32, 5),
+        sha256="",
+        path="memory",
     )
     config = digits_config("osc")
     asked = {"seed": 0, "recipe": DigitRecipe(batch=8, learning_rate=1e30)}
