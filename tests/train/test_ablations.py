@@ -7,6 +7,7 @@ import pytest
 
 from oscsim.errors import SpecError
 from oscsim.train.ablations import (
+    COLUMNS,
     VARIANTS,
     Ablation,
     Budget,
@@ -54,9 +55,21 @@ def test_tables_of_something_else_are_refused(tmp_path):
     write_table(path, ROWS[1:])
     with pytest.raises(SpecError, match="holds value-linear: not the first variants"):
         read_table(path, BUDGET)
-    path.write_text("variant,parameters\nbase,many\n")
-    with pytest.raises(SpecError, match="no table of ablations"):
-        read_table(path, BUDGET)
+    header = ",".join(COLUMNS)
+    for text in (
+        "variant,parameters\nbase,many\n",
+        "name,score\n",
+        "",
+        header.replace("commit", "sha") + "\n",
+        header + '\nbase,"1\n',
+        header + "\nbase,many\n",
+    ):
+        path.write_text(text)
+        with pytest.raises(SpecError, match="no table of ablations"):
+            read_table(path, BUDGET)
+        assert path.read_text() == text
+    path.write_text(header + "\n")
+    assert read_table(path, BUDGET) == []
 
 
 torch = pytest.importorskip("torch")

@@ -176,7 +176,8 @@ def test_training_clips_are_learnt_and_are_normalised(few: Path) -> None:
 @pytest.mark.parametrize("kind", ["osc", "softmax"])
 def test_a_run_writes_a_checkpoint_with_its_card(tmp_path: Path, kind: str) -> None:
     out = tmp_path / f"digits-{kind}"
-    arguments = ["digits", "--kind", kind, "--d-osc", "3", "--seed", "4"]
+    arguments = ["digits", "--kind", kind, "--seed", "4"]
+    arguments += ["--d-osc", "3"] if kind == "osc" else []
     result = CliRunner().invoke(app, [*arguments, "--epochs", "2", "--out", str(out)])
     assert result.exit_code == 0, result.output
     assert "held-out accuracy" in result.output

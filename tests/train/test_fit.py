@@ -219,9 +219,15 @@ def test_wrong_requests_are_one_sentence_and_exit_2(
     file = tmp_path / "file"
     file.write_text("x")
     code, text = run_main(monkeypatch, capsys, "sva", "--out", str(file))
-    assert (code, text) == (2, f"--out {file} is a file: give a folder\n")
+    assert (code, text) == (
+        2,
+        f"oscsim.train: --out {file} is a file: give a folder\n",
+    )
     code, text = run_main(monkeypatch, capsys, "index", str(tmp_path))
-    assert (code, text) == (2, f"no folder in {tmp_path} holds a training.json\n")
+    assert (code, text) == (
+        2,
+        f"oscsim.train: no folder in {tmp_path} holds a training.json\n",
+    )
     for wrong in (["--kind", "lohe"], ["--epochs", "0"], ["--seed", "-1"]):
         arguments = ["sva", "--out", str(tmp_path / "m"), *wrong]
         assert run_main(monkeypatch, capsys, *arguments)[0] == 2

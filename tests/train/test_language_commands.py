@@ -52,7 +52,7 @@ def test_the_measured_bits_are_those_of_the_training(tmp_path):
 
 def test_wrong_requests_are_refused(tmp_path):
     with pytest.raises(SpecError, match="--p must be 1, 2 or 4, got 3"):
-        run(tmp_path / "new", "--p", "3")
+        run(tmp_path / "new", "--d-osc", "2", "--p", "3")
     (tmp_path / "file").write_text("")
     with pytest.raises(SpecError, match="is a file: give a folder"):
         run(tmp_path / "file")

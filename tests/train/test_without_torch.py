@@ -26,7 +26,7 @@ def test_missing_torch_is_one_sentence(arguments, tmp_path, monkeypatch) -> None
     done = train(*arguments)
     assert done.returncode == 2
     assert done.stderr == (
-        "training needs torch: make install EXTRAS=torch in a checkout, "
+        "oscsim.train: training needs torch: make install EXTRAS=torch in a checkout, "
         "or pip install 'oscsim[torch]'\n"
     )
     assert done.stdout == ""
