@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import matplotlib as mpl
+from matplotlib.artist import Artist
 from matplotlib.figure import Figure
 
 from oscsim.errors import SpecError
@@ -38,6 +39,15 @@ def blank(width: float, height: float) -> Iterator[Figure]:
     """Give an empty figure in the look of the project (inches)."""
     with mpl.rc_context(LOOK):
         yield Figure(figsize=(width, height), layout="constrained")
+
+
+def labelled(figure: Figure) -> tuple[list[Artist], list[str]]:
+    """Return one handle for every label of a figure's axes, for a common legend."""
+    found: dict[str, Artist] = {}
+    for ax in figure.axes:
+        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
+            found.setdefault(label, handle)
+    return list(found.values()), list(found)
 
 
 def plain(text: str) -> str:

@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 
 import numpy as np
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from oscsim.errors import SpecError
-from oscsim.report.canvas import INK, LINES, MARKERS, blank, plain
+from oscsim.report.canvas import INK, LINES, MARKERS, blank, labelled, plain
 from oscsim.report.study_figures import SHADES
 from oscsim.study.mismatch_table import KINDS, MismatchByContext
 
@@ -60,16 +59,8 @@ def mismatch_figure(results: Sequence[MismatchByContext]) -> Figure:
         figure.supxlabel(
             "position in the window = anchors averaged (dimensionless)", fontsize=9.0
         )
-        labelled: dict[str, Artist] = {}
-        for ax in axes.flat:
-            for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
-                labelled.setdefault(label, handle)
         figure.legend(
-            list(labelled.values()),
-            list(labelled),
-            loc="outside upper center",
-            ncols=3,
-            handlelength=3.5,
+            *labelled(figure), loc="outside upper center", ncols=3, handlelength=3.5
         )
     return figure
 

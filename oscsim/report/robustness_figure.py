@@ -4,12 +4,11 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from oscsim.errors import SpecError
-from oscsim.report.canvas import LINES, MARKERS, blank, plain
+from oscsim.report.canvas import LINES, MARKERS, blank, labelled, plain
 from oscsim.report.run_figures import METRICS
 from oscsim.report.study_figures import SHADES
 from oscsim.study.robustness import SETTLING, Robustness, Row
@@ -73,16 +72,9 @@ def robustness_figure(
             figure.supxlabel(
                 "every panel has a vertical scale of its own", fontsize=8.5
             )
-        labelled: dict[str, Artist] = {}
-        for ax in axes.flat:
-            for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
-                labelled.setdefault(label, handle)
-        figure.legend(
-            list(labelled.values()),
-            list(labelled),
-            loc="outside upper center",
-            ncols=3 if len(labelled) > 4 else 2,
-        )
+        handles, labels = labelled(figure)
+        ncols = 3 if len(labels) > 4 else 2
+        figure.legend(handles, labels, loc="outside upper center", ncols=ncols)
     return figure
 
 
