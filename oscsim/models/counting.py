@@ -54,7 +54,7 @@ def count_linear(
     if bias:
         counts.add(phase, "add", rows * n_out)
         weights += n_out
-    counts.add(phase, "weight_read_byte", _reads(rows * weights, reuse))
+    counts.add(phase, "weight_read_byte", bytes_read(rows * weights, reuse))
 
 
 def count_embedding(
@@ -66,7 +66,7 @@ def count_embedding(
     position row only, which a tile of sequences shares.
     """
     counts.add("memory", "weight_read_byte", rows * d_model)
-    counts.add("memory", "weight_read_byte", _reads(rows * d_model, reuse))
+    counts.add("memory", "weight_read_byte", bytes_read(rows * d_model, reuse))
     counts.add("projection", "add", rows * d_model)
 
 
@@ -81,7 +81,7 @@ def count_frames(
     count_linear(
         counts, "projection", rows, n_features, d_model, bias=True, reuse=reuse
     )
-    counts.add("memory", "weight_read_byte", _reads(rows * d_model, reuse))
+    counts.add("memory", "weight_read_byte", bytes_read(rows * d_model, reuse))
     counts.add("projection", "add", rows * d_model)
 
 
@@ -110,7 +110,7 @@ def count_layernorm(
     counts.add("projection", "mac", rows * 2 * d_model)
     counts.add("projection", "mul", rows * (d_model + 2))
     counts.add("projection", "rsqrt", rows)
-    counts.add("projection", "weight_read_byte", _reads(rows * 2 * d_model, reuse))
+    counts.add("projection", "weight_read_byte", bytes_read(rows * 2 * d_model, reuse))
 
 
 def count_gelu(counts: Counts, number: int) -> None:
@@ -132,7 +132,7 @@ def count_scores(
     ``reuse`` is the number of queries served by one read of a key.
     """
     counts.add("weights", "mac", pairs * d_head)
-    counts.add("weights", "sram_read_byte", _reads(pairs * d_head, reuse))
+    counts.add("weights", "sram_read_byte", bytes_read(pairs * d_head, reuse))
 
 
 def count_coupling(counts: Counts, pairs: int, function: str) -> None:
@@ -169,7 +169,7 @@ def count_drive_sum(
 ) -> None:
     """Record ``h_i = sum_j w_ij r_j`` done digitally, anchors read per pair."""
     counts.add("load", "mac", pairs * d_osc)
-    counts.add("load", "sram_read_byte", _reads(pairs * d_osc, reuse))
+    counts.add("load", "sram_read_byte", bytes_read(pairs * d_osc, reuse))
 
 
 def count_unit(counts: Counts, rows: int, d_osc: int) -> None:
@@ -199,7 +199,7 @@ def count_similarity(
     if power not in READOUT_POWERS:
         raise SpecError(f"the read-out exponent p must be 1, 2 or 4, got {power}")
     counts.add("similarity", "mac", pairs * d_osc)
-    counts.add("similarity", "sram_read_byte", _reads(pairs * d_osc, reuse))
+    counts.add("similarity", "sram_read_byte", bytes_read(pairs * d_osc, reuse))
     counts.add("similarity", "add", pairs)
     counts.add("similarity", "compare", pairs)
     counts.add("similarity", "mul", pairs * READOUT_POWERS.index(power))
@@ -222,7 +222,7 @@ def count_value_sum(
     ``reuse`` is the number of queries served by one read of a value.
     """
     counts.add("value", "mac", pairs * d_head)
-    counts.add("value", "sram_read_byte", _reads(pairs * d_head, reuse))
+    counts.add("value", "sram_read_byte", bytes_read(pairs * d_head, reuse))
 
 
 def count_prefix_update(
@@ -260,8 +260,8 @@ def count_prefix_update(
     counts.add("value", "mac", rows * d_osc * d_head)
     counts.add("value", "add", rows * d_head)
     moved = stores * state
-    counts.add("value", "sram_read_byte", _reads(moved + rows * d_osc, reuse))
-    counts.add("value", "sram_write_byte", _reads(moved, reuse))
+    counts.add("value", "sram_read_byte", bytes_read(moved + rows * d_osc, reuse))
+    counts.add("value", "sram_write_byte", bytes_read(moved, reuse))
 
 
 def count_prefix_read(
@@ -278,7 +278,7 @@ def count_prefix_read(
     counts.add("similarity", "add", rows)
     counts.add("value", "mac", rows * d_osc * d_head)
     counts.add("value", "add", rows * d_head)
-    counts.add("value", "sram_read_byte", _reads(rows * state, reuse))
+    counts.add("value", "sram_read_byte", bytes_read(rows * state, reuse))
     counts.add("normalise", "recip", rows)
     counts.add("normalise", "mul", rows * d_head)
 
@@ -301,7 +301,14 @@ def _count_normalise(counts: Counts, pairs: int, rows: int, d_head: int) -> None
     counts.add("normalise", "mul", rows * d_head)
 
 
-def _reads(n_bytes: float, reuse: float) -> float:
+def bytes_read(n_bytes: float, reuse: float) -> float:
+    """Return the bytes that are read from memory if each is used ``reuse`` times.
+
+    Raises
+    ------
+    SpecError
+        If ``reuse`` is below 1.
+    """
     if not reuse >= 1:
         raise SpecError(f"reuse must be >= 1 (uses per read), got {reuse}")
     return n_bytes / reuse

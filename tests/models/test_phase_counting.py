@@ -6,6 +6,7 @@ import pytest
 from oscsim.energy.components import Library
 from oscsim.energy.ledger import account
 from oscsim.energy.prices import Prices, digital_nodes
+from oscsim.errors import SpecError
 from oscsim.models.kuramoto_attention import PhasePass, forward
 from oscsim.models.kuramoto_config import TransformerConfig
 from oscsim.models.phase_counting import causal_pairs, digital_kuramoto, transformer
@@ -83,6 +84,46 @@ def test_the_transformer_by_hand():
     assert counts.actions["ffn", "silu"] == 2 * ROWS * d_ff
     doubled = transformer(config, 2 * N, T)
     assert all(doubled.actions[key] == 2 * n for key, n in counts.actions.items())
+
+
+def assert_only_reads_are_fewer(once, often, factor):
+    """Rows of the embedding are data: each is read once, whatever is reused."""
+    assert set(once.actions) == set(often.actions)
+    moved = 0
+    for (phase, action), number in once.actions.items():
+        is_embedding = (phase, action) == ("memory", "weight_read_byte")
+        is_read = action in ("sram_read_byte", "weight_read_byte")
+        share = factor if is_read and not is_embedding else 1
+        moved += share != 1
+        assert often.actions[phase, action] == number / share, (phase, action)
+    assert moved >= 3
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"bound": "norm", "n_heads": 2},
+        {"update": "flow", "share_metric": True},
+        {"ffn": "lift", "value": "linear"},
+    ],
+)
+def test_reuse_moves_the_reads_of_kuramoto_attention_alone(changes):
+    config, counts = executed(**changes)
+    assert digital_kuramoto(config, N, T, reuse=1.0) == counts
+    assert_only_reads_are_fewer(counts, digital_kuramoto(config, N, T, reuse=16), 16)
+    with pytest.raises(SpecError, match=r"reuse must be >= 1 .* got 0.5"):
+        digital_kuramoto(config, N, T, reuse=0.5)
+
+
+def test_reuse_moves_the_reads_of_the_transformer_alone():
+    config = TransformerConfig(
+        vocab_size=V, d_model=8, n_layers=2, n_heads=2, d_ff=12, max_len=T
+    )
+    once, often = (transformer(config, N, T, reuse=r) for r in (1, 16))
+    assert once == transformer(config, N, T)
+    assert_only_reads_are_fewer(once, often, 16)
+    with pytest.raises(SpecError, match=r"reuse must be >= 1 .* got 0.5"):
+        transformer(config, N, T, reuse=0.5)
 
 
 @pytest.mark.parametrize("node", digital_nodes())
