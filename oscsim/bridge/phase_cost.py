@@ -29,7 +29,7 @@ def phase_rivals(config: KuramotoConfig, windows: int, time: int) -> dict[str, C
         Number of windows and tokens in each.
     """
     twin = transformer_twin(config)
-    n = _parameters(transformer_shapes(twin))
+    n = parameters(transformer_shapes(twin))
     layers = "layer" if twin.n_layers == 1 else "layers"
     named = (
         f"transformer, {n:,} parameters ({twin.n_layers} {layers}, width "
@@ -45,8 +45,8 @@ def transformer_twin(config: KuramotoConfig) -> TransformerConfig:
     """Return the RoPE and SwiGLU transformer of most nearly as many parameters.
 
     As wide as the model has oscillators (one less if that is odd), with four
-    heads if they fit and its feed-forward width, or 8/3 of the width; the number
-    of layers is what is fitted.
+    heads if they fit. The number of layers is fitted with the model's
+    feed-forward width (8/3 of the width without one), then that width.
     """
     width = max(2, config.n_osc - config.n_osc % 2)
     sized = partial(
@@ -54,13 +54,17 @@ def transformer_twin(config: KuramotoConfig) -> TransformerConfig:
         vocab_size=config.vocab_size,
         d_model=width,
         n_heads=4 if width % 8 == 0 else 1,
-        d_ff=config.d_ff or math.ceil(8 * width / 3),
         max_len=config.max_len,
     )
-    wanted = _parameters(kuramoto_shapes(config))
-    one, two = (_parameters(transformer_shapes(sized(n_layers=n))) for n in (1, 2))
+    d_ff = config.d_ff or math.ceil(8 * width / 3)
+    wanted = parameters(kuramoto_shapes(config))
+    one, two = (
+        parameters(transformer_shapes(sized(n_layers=n, d_ff=d_ff))) for n in (1, 2)
+    )
     layers = max(1, round((wanted - one) / (two - one)) + 1)
-    return sized(n_layers=layers)
+    missing = wanted - one - (layers - 1) * (two - one)
+    d_ff = max(1, d_ff + round(missing / (3 * width * layers)))
+    return sized(n_layers=layers, d_ff=d_ff)
 
 
 def phase_latency(run: LanguageRun) -> float:
@@ -72,5 +76,6 @@ def phase_latency(run: LanguageRun) -> float:
     return sum(tally.busy for tally in run.tallies) / run.counts.tokens
 
 
-def _parameters(shapes: dict[str, tuple[int, ...]]) -> int:
+def parameters(shapes: dict[str, tuple[int, ...]]) -> int:
+    """Return how many numbers tensors of these shapes hold."""
     return sum(int(np.prod(shape)) for shape in shapes.values())
