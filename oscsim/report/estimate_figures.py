@@ -156,7 +156,7 @@ def _bar(ax: Axes, row: int, at: float, width: float, kind: str) -> None:
         linewidth=0.6,
     )
     ax.annotate(
-        f"{width:.3g}" if kind == "total" else f"{width:+.2g}",
+        f"{width:.3g}" if kind == "total" else f"{width:+.3g}",
         (max(at, at + width), row),
         xytext=(4, 0),
         textcoords="offset points",
