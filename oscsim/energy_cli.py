@@ -131,9 +131,14 @@ def _validate(as_json: bool) -> int:
 
 def _on_array(found: "Estimate", batch: int) -> "OnArray | None":
     """Return bounds and sweeps of the longest item; nothing without oscillators."""
-    from oscsim.bridge.array import on_array
+    from oscsim.bridge.array import dwelling, on_array
+    from oscsim.energy.baselines import Shape
 
     if found.device is None:
+        return None
+    if found.windows is not None:
+        return dwelling(found.device, found.windows, found.library)
+    if not isinstance(found.shape, Shape):
         return None
     longest = max(found.shape.lengths)
     return on_array(
@@ -203,6 +208,7 @@ def _deliver(found: "Estimate", batch: int, out: str | None, as_json: bool) -> i
     from oscsim.bridge.judge import estimate_json, judge
     from oscsim.report.estimate_terminal import print_estimate
     from oscsim.report.limits_table import print_limits
+    from oscsim.report.phase_times_table import print_phase_times
     from oscsim.report.timeline_table import print_timelines
 
     folder = None if out is None else Path(out)
@@ -223,6 +229,8 @@ def _deliver(found: "Estimate", batch: int, out: str | None, as_json: bool) -> i
             if array is not None:
                 print_limits(cli_output.console(), array.limits, array.held)
                 print_timelines(cli_output.console(), array.timed)
+                if array.windows is not None:
+                    print_phase_times(cli_output.console(), array.windows)
             if files:
                 typer.echo(f"files: {folder}")
     return 0

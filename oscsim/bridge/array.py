@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from oscsim.bridge.checkpoint import Checkpoint
+from oscsim.bridge.phase_times import PhaseTimes
 from oscsim.bridge.setting import Setting
 from oscsim.energy.baselines import Shape
 from oscsim.energy.components import Library
@@ -80,15 +81,20 @@ class OnArray:
     ----------
     limits : tuple of Limit
         Bounds of physics, and how far above them the device sits.
-    held : Precision
-        What heat, mismatch and read-out leave of a phase at full-scale coupling.
+    held : Precision or None
+        What heat, mismatch and read-out leave of a phase that locks at full-scale
+        coupling; None for Kuramoto attention, whose phases do not lock.
     timed : tuple of Timeline
-        Prefill, and decoding if causal, at batch 1 and a larger one.
+        Prefill, and decoding if causal, at batch 1 and a larger one; empty for
+        Kuramoto attention.
+    windows : PhaseTimes or None
+        Prefill and decoding of Kuramoto attention.
     """
 
     limits: tuple[Limit, ...]
-    held: Precision
+    held: Precision | None
     timed: tuple[Timeline, ...]
+    windows: PhaseTimes | None = None
 
 
 def on_array(
@@ -119,6 +125,20 @@ def on_array(
         precision(device),
         sweeps(device, attention_of(model, context), batch=batch),
     )
+
+
+def dwelling(device: Device, windows: PhaseTimes, library: Library) -> OnArray:
+    """Return bounds and sweeps of Kuramoto attention on a priced device.
+
+    Nothing settles: the bound on settling an oscillator is left out.
+
+    Raises
+    ------
+    ComponentError, DeviceError
+        As `physics_limits`.
+    """
+    never = device.model_copy(update={"settle_time": math.inf})
+    return OnArray(physics_limits(never, library), None, (), windows)
 
 
 def takes_time(setting: Setting) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from oscsim.bridge.array import OnArray
+from oscsim.bridge.phase_times import PHASE_TIME_NOTES, PhaseSweep, PhaseTimes
 from oscsim.energy.timeline import Timeline
 from oscsim.energy.validation import CAVEAT, ChipCheck
 
@@ -18,7 +19,10 @@ def array_json(found: OnArray | None) -> dict[str, Any]:
     if found is None:
         return {"limits": [], "sweeps": []}
     limits = [asdict(limit) | {"factor": limit.factor} for limit in found.limits]
-    return {"limits": limits, "sweeps": [_sweep(one) for one in found.timed]}
+    sweeps = [_sweep(one) for one in found.timed]
+    if found.windows is not None:
+        sweeps = [_window(one, found.windows) for one in found.windows.sweeps]
+    return {"limits": limits, "sweeps": sweeps}
 
 
 def _sweep(one: Timeline) -> dict[str, Any]:
@@ -36,6 +40,19 @@ def _sweep(one: Timeline) -> dict[str, Any]:
         "coupling_writes_per_token": mapping.writes_per_token,
         "lifetime_s": one.lifetime_s if math.isfinite(one.lifetime_s) else None,
         "notes": list(one.notes),
+    }
+
+
+def _window(one: PhaseSweep, windows: PhaseTimes) -> dict[str, Any]:
+    return {
+        "sweep": "decode" if one.is_decoding else "prefill",
+        "batch": 1,
+        "context": windows.context,
+        "seconds": dict(one.seconds),
+        "latency_s": one.latency_s,
+        "tokens_per_s": one.tokens_per_s,
+        "coupling_writes_per_token": windows.coupling_writes,
+        "notes": list(PHASE_TIME_NOTES),
     }
 
 

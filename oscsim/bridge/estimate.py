@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from oscsim.bridge.array import latency_per_token
+from oscsim.bridge.phase_times import PhaseTimes
 from oscsim.energy.baselines import Shape
 from oscsim.energy.components import Component, Library
 from oscsim.energy.factoring import Factoring
@@ -13,6 +14,7 @@ from oscsim.energy.prices import Prices
 from oscsim.energy.rivals import DEFAULT_NODE, SAME, Rival, rivals
 from oscsim.energy.substrate import substrate
 from oscsim.energy.uncertainty import Case, share_won, used
+from oscsim.energy.window_shape import WindowShape
 from oscsim.errors import SpecError
 from oscsim.substrate.device import Device
 
@@ -52,8 +54,8 @@ class Estimate:
     ----------
     title : str
         What is priced.
-    shape : Shape
-        Its sizes.
+    shape : Shape or WindowShape
+        Its sizes; the second of Kuramoto attention and a rotary transformer.
     node_nm : int
         Node of the digital logic.
     device : Device or None
@@ -73,10 +75,12 @@ class Estimate:
         The components.
     n_draws, seed : int
         Draws of the priors.
+    windows : PhaseTimes or None
+        Kuramoto attention only: how long its windows take on the device.
     """
 
     title: str
-    shape: Shape
+    shape: Shape | WindowShape
     node_nm: int
     device: Device | None
     subjects: tuple[Scenario, ...]
@@ -87,6 +91,7 @@ class Estimate:
     library: Library
     n_draws: int
     seed: int
+    windows: PhaseTimes | None = None
 
     @property
     def scenarios(self) -> tuple[Scenario, ...]:
@@ -172,17 +177,14 @@ def estimate(
     DeviceError
         If the device cannot hold the model's d_osc.
     """
-    if not 1 <= reuse < math.inf:
-        raise SpecError(f"reuse must be >= 1 (uses per read), got {reuse:g}")
+    require_reuse(reuse)
     if (device is None) != (factors is None):
         raise SpecError("a device and what factors go together: both, or neither")
     library = Library.load() if library is None else library
-    prices, node_nm = _prices(device, node_nm)
+    prices, node_nm = prices_at(device, node_nm)
 
     def priced(found: Rival, at: float) -> Scenario:
-        ledger = account(found.counts, found.prices, library, n_draws, seed)
-        case = Case(found.counts, found.prices)
-        return Scenario(found.name, found.remark, case, ledger, at)
+        return scenario(found, library, at, n_draws, seed)
 
     def both(at: float) -> tuple[list[Scenario], list[Rival]]:
         mine = _subjects(shape, device, factors, prices, at)
@@ -204,7 +206,7 @@ def estimate(
         subjects=tuple(subjects),
         rivals=tuple(priced(one, reuse) for one in theirs),
         others=(*again, priced(softmax[0], other)),
-        notes=(*notes, *([left_out] if why else []), *_nodes(device, node_nm)),
+        notes=(*notes, *([left_out] if why else []), *node_notes(device, node_nm)),
         latency_s=_latency(shape, device),
         library=library,
         n_draws=n_draws,
@@ -212,7 +214,42 @@ def estimate(
     )
 
 
-def _prices(device: Device | None, node_nm: int | None) -> tuple[Prices, int]:
+def scenario(
+    found: Rival, library: Library, reuse: float, n_draws: int, seed: int
+) -> Scenario:
+    """Price one way to do a model, counted at a reuse."""
+    case = Case(found.counts, found.prices)
+    ledger = account(*case, library, n_draws, seed)
+    return Scenario(found.name, found.remark, case, ledger, reuse)
+
+
+def require_reuse(reuse: float) -> None:
+    """Check that a byte read from memory is used at least once.
+
+    Raises
+    ------
+    SpecError
+        If ``reuse`` is below 1 or infinite.
+    """
+    if not 1 <= reuse < math.inf:
+        raise SpecError(f"reuse must be >= 1 (uses per read), got {reuse:g}")
+
+
+def prices_at(device: Device | None, node_nm: int | None) -> tuple[Prices, int]:
+    """Return the prices of a device with digital logic of a node, and the node.
+
+    Parameters
+    ----------
+    device : Device or None
+        None for digital logic alone.
+    node_nm : int or None
+        None for the node of the device's logic, else 45.
+
+    Raises
+    ------
+    ComponentError
+        If the device has no prices, or the node no table.
+    """
     if device is None:
         node_nm = DEFAULT_NODE if node_nm is None else node_nm
         return Prices.digital(node_nm), node_nm
@@ -223,7 +260,7 @@ def _prices(device: Device | None, node_nm: int | None) -> tuple[Prices, int]:
     return replace(prices, terms=terms, digital_node_nm=node_nm), node_nm
 
 
-def _nodes(device: Device | None, node_nm: int) -> tuple[str, ...]:
+def node_notes(device: Device | None, node_nm: int) -> tuple[str, ...]:
     """Return that oscillators and logic are of different nodes, if they are."""
     energy = None if device is None else device.energy
     if energy is None or energy.oscillator_node_nm in (None, node_nm):

@@ -1,5 +1,6 @@
 """An energy estimate of a checkpoint on the items that it is evaluated on."""
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -7,23 +8,20 @@ import numpy as np
 from oscsim.bridge.checkpoint import Checkpoint
 from oscsim.bridge.cost import shape_for
 from oscsim.bridge.engine import Engine
-from oscsim.bridge.estimate import N_DRAWS, Estimate, Scenario, estimate
+from oscsim.bridge.estimate import Estimate, estimate
 from oscsim.bridge.infer import Data, as_data, existing_lengths
-from oscsim.bridge.language import LANGUAGE_BLOCK
+from oscsim.bridge.language import LANGUAGE_BLOCK, as_text
+from oscsim.bridge.phase_estimate import (
+    NO_OSCILLATORS,
+    estimate_phases,
+    estimate_transformer,
+)
 from oscsim.bridge.text_data import ByteText
 from oscsim.energy.baselines import Shape
-from oscsim.energy.components import Library
 from oscsim.energy.factoring import factoring
-from oscsim.energy.ledger import account
-from oscsim.energy.prices import Prices
-from oscsim.energy.rivals import DEFAULT_NODE, SOFTMAX, Rival, on_gpu, repriced
-from oscsim.energy.uncertainty import Case
-from oscsim.errors import SpecError
-from oscsim.models.kuramoto_config import KuramotoConfig, TransformerConfig
-from oscsim.models.phase_counting import transformer
+from oscsim.models.config import FixedQueryConfig
+from oscsim.models.kuramoto_config import TransformerConfig
 from oscsim.substrate.device import Device
-
-NO_OSCILLATORS = "a softmax model has no oscillators: nothing is put on a device"
 
 
 def estimate_checkpoint(
@@ -37,36 +35,39 @@ def estimate_checkpoint(
 ) -> Estimate:
     """Price a checkpoint on the items that it is evaluated on.
 
-    Its sizes and the lengths of the items decide; its weights only where the
-    read-out's clamp may act (p = 1 and an anchor longer than 1): then the
-    digital model is run once to see whether it does.
+    Of a fixed-query model or a transformer its sizes and the lengths of the items
+    decide; its weights only where the read-out's clamp may act (p = 1 and an
+    anchor longer than 1): then the digital model is run once to see whether it
+    does. How long the oscillators of Kuramoto attention dwell depends on weights
+    and text: one chip is run on the items.
 
     Parameters
     ----------
     checkpoint : Checkpoint
-        A fixed-query model, its softmax twin, or a rotary transformer.
+        A model of any family.
     device : Device or None
-        Where oscillators settle; not used by a softmax model.
+        Where oscillators settle or dwell; not used by a softmax model.
     data : str or Path, optional
         Items; the bundled ones by default.
     node_nm, reuse, seed
-        As `estimate`.
+        As `estimate`; the seed is that of the chip, too.
 
     Raises
     ------
-    SpecError
-        If the checkpoint is a Kuramoto attention model, whose dwells are known
-        only once it has run, and as `estimate`.
+    ComponentError, DeviceError, SpecError
+        As `estimate` and `oscsim.bridge.phase_estimate.estimate_phases`.
     """
     config = checkpoint.config
-    if isinstance(config, KuramotoConfig):
-        raise SpecError(
-            f"{checkpoint.name} is a {config.family} model: how long its oscillators "
-            "run is known once it has run; oscsim infer prices it"
+    if not isinstance(config, FixedQueryConfig):
+        text = as_text(data, checkpoint)
+        price = (
+            partial(estimate_transformer, checkpoint.name, config)
+            if isinstance(config, TransformerConfig)
+            else partial(estimate_phases, checkpoint, config, device)
         )
+        said = [_said(text, text.context)]
+        return price(text, notes=said, node_nm=node_nm, reuse=reuse, seed=seed)
     items = as_data(data, checkpoint)
-    if isinstance(config, TransformerConfig):
-        return _transformer(checkpoint.name, config, items, node_nm, reuse, seed)
     if isinstance(items, ByteText):
         lengths, head_rows = np.full(len(items), items.context), None
     else:
@@ -88,55 +89,6 @@ def estimate_checkpoint(
         node_nm=node_nm,
         reuse=reuse,
         notes=notes,
-        seed=seed,
-    )
-
-
-def _transformer(
-    name: str,
-    config: TransformerConfig,
-    items: Data,
-    node_nm: int | None,
-    reuse: float,
-    seed: int,
-) -> Estimate:
-    """Price a rotary transformer beside itself with cheaper arithmetic."""
-    time = items.context if isinstance(items, ByteText) else items.inputs.shape[1]
-    if reuse != 1:
-        raise SpecError(f"{name} is counted at a reuse of 1 only, got {reuse:g}")
-    library, node = Library.load(), DEFAULT_NODE if node_nm is None else node_nm
-    counts = transformer(config, len(items), time)
-    mine = Rival("digital softmax", counts, Prices.digital(node), SOFTMAX)
-    theirs = (*repriced(counts, node), on_gpu(counts, library))
-
-    def priced(one: Rival) -> Scenario:
-        case = Case(one.counts, one.prices)
-        ledger = account(*case, library, N_DRAWS, seed)
-        return Scenario(one.name, one.remark, case, ledger, reuse)
-
-    shape = Shape(
-        n_layers=config.n_layers,
-        n_heads=config.n_heads,
-        d_model=config.d_model,
-        d_ff=config.d_ff,
-        d_osc=2,
-        lengths=[time] * len(items),
-        causal=True,
-        coupling="softplus",
-        n_outputs=config.vocab_size,
-    )
-    return Estimate(
-        title=name,
-        shape=shape,
-        node_nm=node,
-        device=None,
-        subjects=(priced(mine),),
-        rivals=tuple(map(priced, theirs)),
-        others=(),
-        notes=(_said(items, time), NO_OSCILLATORS),
-        latency_s=None,
-        library=library,
-        n_draws=N_DRAWS,
         seed=seed,
     )
 

@@ -8,6 +8,7 @@ import numpy as np
 from oscsim.bridge.cost import ATTENTION_PHASES, attention_j
 from oscsim.bridge.estimate import Estimate, Scenario
 from oscsim.counts import Counts
+from oscsim.energy.baselines import Shape
 from oscsim.energy.ledger import TOTALS, Ledger, Range, account
 from oscsim.energy.uncertainty import (
     Case,
@@ -141,22 +142,10 @@ def estimate_json(
     estimate: Estimate, judged: tuple[Judgement, ...] = ()
 ) -> dict[str, Any]:
     """Return an estimate as plain data; energies in J per token, times in s."""
-    shape, device = estimate.shape, estimate.device
+    device = estimate.device
     return {
         "title": estimate.title,
-        "shape": {
-            "layers": shape.n_layers,
-            "heads": shape.n_heads,
-            "d_model": shape.d_model,
-            "d_ff": shape.d_ff,
-            "d_osc": None if device is None else shape.d_osc,
-            "coupling": None if device is None else shape.coupling,
-            "power": None if device is None else shape.power,
-            "causal": shape.causal,
-            "outputs": shape.n_outputs,
-            "items": len(shape.lengths),
-            "tokens": shape.rows,
-        },
+        "shape": _sizes(estimate),
         "device": None if device is None else device.name,
         "node_nm": estimate.node_nm,
         "seed": estimate.seed,
@@ -167,6 +156,28 @@ def estimate_json(
         "judgements": [_judgement(one) for one in judged],
         "notes": list(estimate.notes),
         "components": [part.model_dump() for part in estimate.components],
+    }
+
+
+def _sizes(estimate: Estimate) -> dict[str, Any]:
+    """Return sizes; what only fixed-query oscillators have is None elsewhere."""
+    shape = estimate.shape
+    settles = isinstance(shape, Shape) and estimate.device is not None
+    family = "fixed-query" if isinstance(shape, Shape) else shape.config.family
+    return {
+        "family": family,
+        "layers": shape.n_layers,
+        "heads": shape.n_heads,
+        "d_model": shape.d_model,
+        "d_ff": shape.d_ff,
+        **{
+            name: getattr(shape, name) if settles else None
+            for name in ("d_osc", "coupling", "power")
+        },
+        "causal": shape.causal,
+        "outputs": shape.n_outputs,
+        "items": len(shape.lengths),
+        "tokens": shape.rows,
     }
 
 

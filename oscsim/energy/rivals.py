@@ -17,8 +17,11 @@ from oscsim.energy.baselines import (
 from oscsim.energy.components import Library, read_toml
 from oscsim.energy.factoring import Factoring
 from oscsim.energy.prices import Prices
-from oscsim.errors import ComponentError
+from oscsim.energy.window_shape import WindowShape
+from oscsim.errors import ComponentError, SpecError
 from oscsim.models import counting
+from oscsim.models.kuramoto_config import TransformerConfig
+from oscsim.models.phase_counting import transformer_body
 
 DEFAULT_NODE = 45
 SAME = "same model, 8-bit data path"
@@ -92,8 +95,30 @@ def rivals(
         name = "same oscillator model, digital, read-out factored"
         folded = digital_oscillator_factored(shape, reuse=reuse)
         found.append(Rival(name, folded, digital, SAME))
+    return (*found, *other_softmax(shape, softmax, node_nm, library, reuse=reuse))
+
+
+def other_softmax(
+    shape: Shape | WindowShape,
+    softmax: Counts,
+    node_nm: int,
+    library: Library,
+    *,
+    reuse: float = 1.0,
+) -> tuple[Rival, ...]:
+    """Return the other ways to do a softmax model, or one as large.
+
+    Parameters
+    ----------
+    shape : Shape or WindowShape
+        Its sizes; a `WindowShape` of a transformer.
+    softmax : Counts
+        It done digitally, at the same reuse.
+    node_nm, library, reuse
+        As `rivals`.
+    """
+    digital = Prices.digital(node_nm)
     return (
-        *found,
         *repriced(softmax, node_nm),
         Rival(
             "linear attention",
@@ -169,7 +194,7 @@ def on_gpu(softmax: Counts, library: Library) -> Rival:
     )
 
 
-def linear_attention(shape: Shape, *, reuse: float = 1.0) -> Counts:
+def linear_attention(shape: Shape | WindowShape, *, reuse: float = 1.0) -> Counts:
     """Count linear attention with ``phi(x) = elu(x) + 1`` on the same sizes.
 
     ``S += phi(k) v^T``, ``n += phi(k)``, then ``phi(q) S / (phi(q) n)``: per
@@ -179,12 +204,12 @@ def linear_attention(shape: Shape, *, reuse: float = 1.0) -> Counts:
 
     Parameters
     ----------
-    shape : Shape
+    shape : Shape or WindowShape
         The model; ``d_osc``, ``coupling`` and ``power`` play no part.
     reuse : float
         Uses of one byte read from on-chip memory.
     """
-    counts = count_body(shape, reuse)
+    counts = _body(shape, reuse)
     d, rows = shape.d_head, shape.n_heads * shape.rows
     stores = rows if shape.causal else shape.n_heads * len(shape.lengths)
     state = (d + 1) * d * counting.STATE_BYTES
@@ -201,7 +226,7 @@ def linear_attention(shape: Shape, *, reuse: float = 1.0) -> Counts:
     return counts
 
 
-def in_memory_softmax(shape: Shape, *, reuse: float = 1.0) -> Counts:
+def in_memory_softmax(shape: Shape | WindowShape, *, reuse: float = 1.0) -> Counts:
     """Count softmax between two in-memory multiplications.
 
     Keys and values are written into the arrays. Every score is converted, the
@@ -217,7 +242,7 @@ def in_memory_softmax(shape: Shape, *, reuse: float = 1.0) -> Counts:
     return counts
 
 
-def analog_softmax(shape: Shape, *, reuse: float = 1.0) -> Counts:
+def analog_softmax(shape: Shape | WindowShape, *, reuse: float = 1.0) -> Counts:
     """Count an analog softmax between two in-memory multiplications.
 
     Scores stay currents: one input of the circuit per score for its settling
@@ -230,8 +255,18 @@ def analog_softmax(shape: Shape, *, reuse: float = 1.0) -> Counts:
     return counts
 
 
-def _in_arrays(shape: Shape, reuse: float) -> Counts:
-    counts = count_body(shape, reuse)
+def _body(shape: Shape | WindowShape, reuse: float) -> Counts:
+    """Return everything but the attention stage."""
+    if isinstance(shape, Shape):
+        return count_body(shape, reuse)
+    config = shape.config
+    if not isinstance(config, TransformerConfig):
+        raise SpecError(f"a {config.family} model has no other softmax: its twin has")
+    return transformer_body(config, shape.windows, shape.time, reuse=reuse)
+
+
+def _in_arrays(shape: Shape | WindowShape, reuse: float) -> Counts:
+    counts = _body(shape, reuse)
     macs = shape.pairs * shape.d_head
     for _ in range(shape.n_layers):
         counting.count_cache_write(counts, shape.rows, 2 * shape.d_model)

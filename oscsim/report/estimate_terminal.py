@@ -8,6 +8,7 @@ from rich.text import Text
 from oscsim.bridge.cost import attention_j
 from oscsim.bridge.estimate import Estimate, Scenario
 from oscsim.bridge.judge import Judgement, Reading
+from oscsim.energy.baselines import Shape
 from oscsim.energy.components import Component, Library
 from oscsim.energy.ledger import Range
 from oscsim.energy.rivals import SAME, SOFTMAX
@@ -49,9 +50,14 @@ def headline(estimate: Estimate) -> str:
     sizes = f"{shape.n_layers} {layers}, {shape.n_heads} {heads}, width {shape.d_model}"
     if estimate.device is None:
         return f"{sizes}, {tokens}, digital logic at {estimate.node_nm} nm"
+    kind = (
+        f"d_osc {shape.d_osc}, {shape.coupling}"
+        if isinstance(shape, Shape)
+        else f"{shape.d_model} phases a token"
+    )
     return (
-        f"{sizes}, d_osc {shape.d_osc}, {shape.coupling}, {tokens}, on "
-        f"{estimate.device.label}, digital logic at {estimate.node_nm} nm"
+        f"{sizes}, {kind}, {tokens}, on {estimate.device.label}, digital logic at "
+        f"{estimate.node_nm} nm"
     )
 
 

@@ -282,6 +282,7 @@ def _count_dwell(
     seconds = dwell.time / chip.rate
     tally.dwell += float(seconds.sum())
     slowest = seconds.max(axis=-1, initial=0.0)
+    tally.longest += float(slowest.sum())
     if in_turn:
         held = slowest @ couplers
         rounds, busy = time, slowest.sum(axis=-1)

@@ -54,6 +54,9 @@ class SettleTally:
         Kuramoto attention only: sum of the dwells, and time on the substrate
         over windows one after the other (loading rows, the longest dwell,
         reading); s, or model time without a time unit.
+    longest : float
+        Kuramoto attention only: sum over tokens of the longest dwell of their
+        oscillators, in the same unit.
     field_histogram, time_histogram, error_histogram : IntArray, shape (242,)
         Oscillators by log10 of |h|, of the time to 0.01 rad, and of the angle
         between state and drive when read (rad: detuning, noise and settling
@@ -76,6 +79,7 @@ class SettleTally:
     cut: int = 0
     dwell: float = 0.0
     busy: float = 0.0
+    longest: float = 0.0
     field_histogram: IntArray = field(default_factory=_empty_histogram)
     time_histogram: IntArray = field(default_factory=_empty_histogram)
     error_histogram: IntArray = field(default_factory=_empty_histogram)

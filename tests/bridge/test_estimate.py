@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from oscsim.bridge import judge as judging
-from oscsim.bridge.checkpoint import Checkpoint, load_checkpoint
+from oscsim.bridge.checkpoint import load_checkpoint
 from oscsim.bridge.estimate import estimate
 from oscsim.bridge.estimate_checkpoint import estimate_checkpoint
 from oscsim.bridge.judge import attention_case, estimate_json, judge
@@ -16,7 +16,6 @@ from oscsim.energy.described import parse_shape
 from oscsim.energy.factoring import factoring
 from oscsim.energy.ledger import account
 from oscsim.errors import ComponentError, DeviceError, SpecError
-from oscsim.models.kuramoto_config import KuramotoConfig
 from oscsim.substrate.device import Device
 
 CHECKPOINTS = Path(__file__).parents[2] / "data" / "checkpoints"
@@ -192,20 +191,21 @@ def test_a_rotary_transformer_is_priced_beside_cheaper_arithmetic():
         "digital softmax",
         "digital softmax, table exponential",
         "digital softmax, 4 bits, table exponential",
+        "linear attention",
+        "softmax on in-memory compute",
+        "analog softmax on in-memory compute",
         "digital softmax on a GPU",
+        "digital softmax",
     ]
-    full, table, four, _ = (one.ledger.nominal_j() for one in found.scenarios)
+    full, table, four = (one.ledger.nominal_j() for one in found.scenarios[:3])
     assert four < table < full
-    assert found.pairs == ((found.subjects[0], found.rivals[0]),)
-    with pytest.raises(SpecError, match=r"counted at a reuse of 1 only, got 16"):
-        estimate_checkpoint(model, None, reuse=16.0)
-
-
-def test_kuramoto_attention_must_run_first():
-    config = KuramotoConfig(vocab_size=256, n_osc=4, n_layers=1, d_ff=8, max_len=8)
-    model = Checkpoint(config, {}, "pulled", Path("pulled"), "")
-    with pytest.raises(SpecError, match=r"pulled is a kuramoto.*oscsim infer prices"):
-        estimate_checkpoint(model, RING)
+    assert found.pairs[0][1].name == "softmax on in-memory compute"
+    again = estimate_checkpoint(model, None, reuse=16.0)
+    assert again.subjects[0].case.counts == found.others[0].case.counts
+    assert again.others[0].case.counts == found.subjects[0].case.counts
+    assert again.subjects[0].ledger.nominal_j() < 0.2 * full
+    with pytest.raises(SpecError, match=r"reuse must be >= 1 .*got 0.5"):
+        estimate_checkpoint(model, None, reuse=0.5)
 
 
 def test_what_is_refused():
