@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 def energy(
     checkpoint: Annotated[
         str | None,
-        typer.Argument(metavar="CKPT", help="Checkpoint: folder or file."),
+        typer.Argument(
+            metavar="CKPT",
+            help="Checkpoint: folder or file. Kuramoto attention is run on one chip, "
+            "which says how long its oscillators dwell.",
+        ),
     ] = None,
     shape: Annotated[
         str | None,
@@ -66,12 +70,20 @@ def energy(
         ),
     ] = False,
     batch: Annotated[
-        int, typer.Option("--batch", help="Sequences at a time, beside one alone.")
+        int,
+        typer.Option(
+            "--batch",
+            help="Sequences at a time, beside one alone; Kuramoto attention reads "
+            "them one after the other.",
+        ),
     ] = 16,
     text: Annotated[
         str, typer.Option("--filter", help="With --components: rows that hold it.")
     ] = "",
-    seed: Annotated[int, typer.Option("--seed", help="Seed of the priors.")] = 0,
+    seed: Annotated[
+        int,
+        typer.Option("--seed", help="Seed of the priors, and of a chip that is run."),
+    ] = 0,
     out: Annotated[
         str | None,
         typer.Option("--out", help="Folder for energy.html, .json, .bib and figures."),

@@ -9,6 +9,7 @@ import pytest
 
 from oscsim import cli
 from oscsim.bridge import judge
+from tests.bridge.language import prose, written
 
 DATA = Path(__file__).parents[1] / "data"
 LINE = "T=16,H=2,d_model=16,d_osc=2,layers=1,coupling=softplus"
@@ -135,6 +136,33 @@ def test_bounds_and_sweeps_stand_beside_an_estimate(capfd, here):
     page = (here / "e" / "energy.html").read_text(encoding="utf-8")
     assert "On an array" in page
     assert "Bounds of physics" in page
+
+
+def test_kuramoto_attention_from_a_folder_to_a_page(capfd, here):
+    model = written(here / "model", "kuramoto", update="flow")
+    text = prose(here / "prose.txt")
+    code, out, err = run(capfd, model, "--data", text, "--reuse", "16", "--out", "e")
+    assert (code, err) == (0, "")
+    said = " ".join(out.split())
+    for part in (
+        "8 phases a token",
+        "same model, digital",
+        "transformer, 4 bits, table exponential",
+        "trained as the dwell that is priced",
+        "bounds of physics",
+        "time to dwell",
+        "prefill, 1",
+        "decode, 1",
+        "logits are not timed",
+    ):
+        assert part in said, part
+    assert "A phase locked at" not in said, "no phase locks"
+    page = (here / "e" / "energy.html").read_text(encoding="utf-8")
+    for part in ("On an array", "time to dwell", "Bounds of physics", "not timed"):
+        assert part in page, part
+    numbers = json.loads((here / "e" / "energy.json").read_text(encoding="utf-8"))
+    assert numbers["shape"]["family"] == "kuramoto"
+    assert [one["sweep"] for one in numbers["sweeps"]] == ["prefill", "decode"]
 
 
 def test_an_array_that_is_too_small_is_refused(capfd):

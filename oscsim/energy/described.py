@@ -79,6 +79,12 @@ def _pairs(text: str) -> dict[str, str]:
         name, equals, value = (word.strip() for word in part.partition("="))
         if not (name and equals and value):
             raise SpecError(f"--shape takes NAME=VALUE,NAME=VALUE, got {part!r}")
+        if name in ("family", "n_osc"):
+            raise SpecError(
+                f"--shape: {name} = {value}: only fixed-query models are described by "
+                "sizes; how long Kuramoto attention dwells follows from its weights, "
+                "so give a checkpoint"
+            )
         if name not in NEEDED + OPTIONAL:
             raise SpecError(
                 f"--shape: unknown name {name!r}, one of {', '.join(NEEDED + OPTIONAL)}"

@@ -176,6 +176,28 @@ def test_medians_of_the_data_page(name, reuse, total, system, attention, digital
     assert stages[0].ratio(stages[2]).p50 == pytest.approx(digital, abs=6e-3)
 
 
+def test_medians_of_kuramoto_attention_on_the_data_page():
+    """The row at R = 16, and the totals of the row at R = 1 that stand beside it."""
+    model = load_checkpoint(CHECKPOINTS / "kuramoto-260k-flow")
+    found = estimate_checkpoint(model, RING, reuse=16.0)
+    mine, same = found.subjects[0], found.pairs[1][1]
+    totals = [one.ledger.range_j().p50 for one in (mine, *found.others)]
+    assert totals == pytest.approx([736e-9, 4.50e-6, 4.13e-6], rel=4e-3)
+    for rival, system, attention in (
+        (found.rivals[0], 1.204, 1.84),
+        (same, 1.023, 1.02),
+    ):
+        assert found.judged(rival)[0].p50 == pytest.approx(system, abs=6e-4)
+        stages = [
+            account(*attention_case(one.case), found.library) for one in (mine, rival)
+        ]
+        assert stages[0].ratio(stages[1]).p50 == pytest.approx(attention, abs=6e-3)
+    assert found.judged(found.rivals[0])[1] == 0
+    assert found.judged(found.others[1])[0].p50 == pytest.approx(1.078, abs=6e-4)
+    core = mine.ledger.range_j("converters").p50
+    assert core == pytest.approx(49.3e-9, rel=4e-3)
+
+
 def test_the_clamp_is_looked_for_only_where_an_anchor_is_long(monkeypatch):
     model = load_checkpoint(CHECKPOINTS / "digits-osc-d2")
     short = {k: w / 2 if k.endswith("anchors") else w for k, w in model.weights.items()}

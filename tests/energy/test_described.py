@@ -35,6 +35,8 @@ def test_everything_given_leaves_nothing_assumed():
         ("T", r"takes NAME=VALUE,NAME=VALUE, got 'T'"),
         ("T=", r"takes NAME=VALUE,NAME=VALUE, got 'T='"),
         (LINE.replace("layers=2,", ""), r"layers is missing in"),
+        (f"family=kuramoto,{LINE}", r"family = kuramoto: .* so give a checkpoint"),
+        (f"{LINE},n_osc=64", r"n_osc = 64: only fixed-query .* give a checkpoint"),
         (f"{LINE},width=3", r"unknown name 'width', one of T, H, "),
         (f"{LINE},T=3", r"T is given twice"),
         (LINE.replace("T=128", "T=0"), r"T must be a whole number from 1, got 0"),
