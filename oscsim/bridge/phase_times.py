@@ -15,6 +15,7 @@ PHASE_TIME_NOTES = (
     "a chip does one window after the other: a batch takes as many times as long",
     "loading, dwell and read-out do not overlap, and layers wait for one another",
     "dwells are those of the run: means over its windows",
+    "sizes of an array, a bus and the wear of its couplings are left out",
 )
 
 
