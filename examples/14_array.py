@@ -11,7 +11,8 @@ from rich.console import Console
 
 import oscsim as osc
 from oscsim.bridge.array import attention_of
-from oscsim.energy.timeline import settle_quantile, sweeps
+from oscsim.energy.settling import settle_quantile
+from oscsim.energy.timeline import sweeps
 from oscsim.errors import DeviceError
 from oscsim.report.canvas import png
 from oscsim.report.numbers import percent, quantity

@@ -11,6 +11,11 @@ if TYPE_CHECKING:
     from oscsim.bridge.array import OnArray
     from oscsim.bridge.estimate import Estimate
 
+AS_GIVEN = (
+    "settling takes the device's settle_time, not this model's own: --settle-quantile "
+    "takes it from its drives"
+)
+
 
 def energy(
     checkpoint: Annotated[
@@ -77,6 +82,30 @@ def energy(
             "them one after the other.",
         ),
     ] = 16,
+    macs: Annotated[
+        float | None,
+        typer.Option(
+            "--macs-per-s",
+            help="Multiply-accumulates per second of the digital part, to time it; "
+            "the device's.",
+        ),
+    ] = None,
+    ops: Annotated[
+        float | None,
+        typer.Option(
+            "--ops-per-s",
+            help="Elementwise operations per second of the digital part; the device's.",
+        ),
+    ] = None,
+    quantile: Annotated[
+        float | None,
+        typer.Option(
+            "--settle-quantile",
+            metavar="Q",
+            help="Let oscillators settle for this quantile, in (0, 1), of the times "
+            "that the checkpoint's own drives need, instead of the device's time.",
+        ),
+    ] = None,
     text: Annotated[
         str, typer.Option("--filter", help="With --components: rows that hold it.")
     ] = "",
@@ -109,8 +138,14 @@ def energy(
         return _validate(as_json)
     if batch < 1:
         raise SpecError(f"--batch must be at least 1, got {batch}")
-    found = _estimate(checkpoint, shape, device, node, reuse, data, changes, seed)
-    return _deliver(found, batch, out, as_json)
+    for option, rate in (("--macs-per-s", macs), ("--ops-per-s", ops)):
+        if rate is not None and not 0 < rate < float("inf"):
+            raise SpecError(f"{option} must be finite and > 0, got {rate:g}")
+    found = _estimate(
+        *(checkpoint, shape, device, node, reuse, data, changes, seed, quantile),
+        is_timed=macs is not None or ops is not None,
+    )
+    return _deliver(found, _on_array(found, batch, macs, ops), out, as_json)
 
 
 def _list(text: str, as_json: bool) -> int:
@@ -141,8 +176,10 @@ def _validate(as_json: bool) -> int:
     return 0
 
 
-def _on_array(found: "Estimate", batch: int) -> "OnArray | None":
-    """Return bounds and sweeps of the longest item; nothing without oscillators."""
+def _on_array(
+    found: "Estimate", batch: int, macs: float | None, ops: float | None
+) -> "OnArray | None":
+    """Return bounds, sweeps and area for the longest item; none without oscillators."""
     from oscsim.bridge.array import dwelling, on_array
     from oscsim.energy.baselines import Shape
 
@@ -152,9 +189,15 @@ def _on_array(found: "Estimate", batch: int) -> "OnArray | None":
         return dwelling(found.device, found.windows, found.library)
     if not isinstance(found.shape, Shape):
         return None
-    longest = max(found.shape.lengths)
     return on_array(
-        found.device, found.shape, longest, batch=batch, library=found.library
+        found.device,
+        found.shape,
+        max(found.shape.lengths),
+        batch=batch,
+        library=found.library,
+        macs_per_s=macs,
+        ops_per_s=ops,
+        seed=found.seed,
     )
 
 
@@ -167,7 +210,11 @@ def _estimate(
     data: str | None,
     changes: list[str] | None,
     seed: int,
+    quantile: float | None,
+    is_timed: bool,
 ) -> "Estimate":
+    from dataclasses import replace
+
     from oscsim.arrays import seed_number
     from oscsim.bridge.checkpoint import load_checkpoint
     from oscsim.bridge.estimate import estimate
@@ -175,15 +222,42 @@ def _estimate(
     from oscsim.energy.described import parse_shape
     from oscsim.energy.factoring import factoring
     from oscsim.errors import SpecError
+    from oscsim.models.config import FixedQueryConfig
     from oscsim.substrate.device import Device, default_device
 
     seed, node_nm = seed_number(seed), _node(node)
     fields = cli_output.assignments(changes, "--set")
     if shape is None:
         model = load_checkpoint(checkpoint or "")
+        fixed = isinstance(model.config, FixedQueryConfig) and model.d_osc is not None
+        if is_timed and not fixed:
+            raise SpecError(
+                "--macs-per-s and --ops-per-s time what is beside an array of settling "
+                f"oscillators: {model.name} is not fixed-query oscillator attention"
+            )
         hardware = Device.load(device or default_device(model.d_osc)).changed(**fields)
-        return estimate_checkpoint(
+        settling = AS_GIVEN
+        if quantile is not None:
+            from oscsim.bridge.own_settling import own_settling
+
+            if "settle_time" in fields:
+                raise SpecError(
+                    f"--settle-quantile {quantile:g} and --set settle_time exclude "
+                    "each other: give one of them"
+                )
+            hardware, settling = own_settling(
+                model, hardware, quantile, data=data, seed=seed
+            )
+        found = estimate_checkpoint(
             model, hardware, data=data, node_nm=node_nm, reuse=reuse, seed=seed
+        )
+        if found.device is None or found.windows is not None:
+            return found
+        return replace(found, notes=(*found.notes, settling))
+    if quantile is not None:
+        raise SpecError(
+            f"--settle-quantile {quantile:g} needs the drives of a checkpoint, --shape "
+            "has none: use --set settle_time"
         )
     if data is not None:
         raise SpecError(f"--data {data!r} goes with a checkpoint, not with --shape")
@@ -215,9 +289,12 @@ def _node(text: str | None) -> int | None:
     return int(number)
 
 
-def _deliver(found: "Estimate", batch: int, out: str | None, as_json: bool) -> int:
+def _deliver(
+    found: "Estimate", array: "OnArray | None", out: str | None, as_json: bool
+) -> int:
     from oscsim.bridge.array_json import array_json
     from oscsim.bridge.judge import estimate_json, judge
+    from oscsim.report.area_table import print_area
     from oscsim.report.estimate_terminal import print_estimate
     from oscsim.report.limits_table import print_limits
     from oscsim.report.phase_times_table import print_phase_times
@@ -226,7 +303,6 @@ def _deliver(found: "Estimate", batch: int, out: str | None, as_json: bool) -> i
     folder = None if out is None else Path(out)
     with cli_output.writable(folder):
         judged = judge(found)
-        array = _on_array(found, batch)
         files = []
         if folder is not None:
             from oscsim.report.estimate_files import write_files
@@ -240,7 +316,9 @@ def _deliver(found: "Estimate", batch: int, out: str | None, as_json: bool) -> i
             print_estimate(cli_output.console(), found, judged)
             if array is not None:
                 print_limits(cli_output.console(), array.limits, array.held)
-                print_timelines(cli_output.console(), array.timed)
+                print_timelines(cli_output.console(), array.timed, array.write_j)
+                if array.area is not None:
+                    print_area(cli_output.console(), array)
                 if array.windows is not None:
                     print_phase_times(cli_output.console(), array.windows)
             if files:

@@ -12,6 +12,7 @@ from oscsim.bridge import judge
 from tests.bridge.language import prose, written
 
 DATA = Path(__file__).parents[1] / "data"
+SVA = str(DATA / "checkpoints" / "sva-osc-d2-s0")
 LINE = "T=16,H=2,d_model=16,d_osc=2,layers=1,coupling=softplus"
 
 
@@ -133,9 +134,57 @@ def test_bounds_and_sweeps_stand_beside_an_estimate(capfd, here):
     assert ring["factor"] == pytest.approx(4, rel=0.02)
     kept = json.loads((here / "e" / "energy.json").read_text(encoding="utf-8"))
     assert kept["sweeps"] == found["sweeps"]
+    assert kept["area"] == found["area"]
+    assert "area.coupler_cell_65" in {c["id"] for c in found["area"]["components"]}
+    sources = (here / "e" / "energy.bib").read_text(encoding="utf-8")
+    assert "area.coupler" in sources.replace("\\_", "_")
     page = (here / "e" / "energy.html").read_text(encoding="utf-8")
     assert "On an array" in page
     assert "Bounds of physics" in page
+    for said in ("Area, as far as it is known", "no area known for", "um2 s"):
+        assert said in page, said
+
+
+def test_the_digital_part_is_timed_at_a_stated_rate(capfd, here):
+    options = ("--shape", LINE, "--device", "ring-28nm", "--set", "tiles=1", "--json")
+    code, out, _ = run(capfd, *options)
+    assert code == 0
+    bare = json.loads(out)["sweeps"][0]
+    assert list(bare["seconds"]) == ["load", "settle", "read"]
+    assert any("no digital rate was given" in note for note in bare["notes"])
+    code, out, _ = run(capfd, *options, "--macs-per-s", "1e12", "--ops-per-s", "1e12")
+    assert code == 0
+    first, _, step, _ = json.loads(out)["sweeps"]
+    assert {"projection", "ffn"} <= set(first["seconds"])
+    assert first["overlapped"]["interval_s"] == max(
+        first["overlapped"]["busy_s"].values()
+    )
+    assert step["overlapped"]["is_alone"]
+    assert step["overlapped"]["tokens_per_s"] == step["tokens_per_s"]
+    assert step["anchor_words_per_token"] == 2 * 16
+    kind = [*options, "--set", "digital_macs_per_s=1e12"]
+    code, out, _ = run(capfd, *kind, "--set", "digital_ops_per_s=1e12")
+    assert code == 0
+    assert json.loads(out)["sweeps"][0]["seconds"] == first["seconds"]
+
+
+def test_the_settling_time_is_taken_from_the_model(capfd):
+    path = DATA / "checkpoints" / "sva-osc-d2-s0"
+    options = (path, "--device", "ring-28nm", "--json")
+    code, out, _ = run(capfd, *options)
+    assert code == 0
+    given = json.loads(out)
+    assert any("not this model's own" in note for note in given["notes"])
+    code, out, _ = run(capfd, *options, "--settle-quantile", ".9")
+    assert code == 0
+    own = json.loads(out)
+    said = next(note for note in own["notes"] if "settling time: p90 of" in note)
+    settle = float(re.search(r"to 0.01 rad, (\S+) s", said)[1])
+    sweep, core = own["sweeps"][0], "by_phase_and_action_j"
+    assert sweep["seconds"]["settle"] == pytest.approx(settle, rel=0.01)
+    ratio = (settle + 1e-8) / (2.3e-7 + 1e-8)
+    both = [one["scenarios"][0][core]["settle"]["coupler_s"] for one in (own, given)]
+    assert both[0] / both[1] == pytest.approx(ratio, rel=0.01)
 
 
 def test_kuramoto_attention_from_a_folder_to_a_page(capfd, here):
@@ -204,6 +253,23 @@ def test_the_library_is_listed_and_filtered(capfd):
         (["--shape", LINE, "--device", "ideal"], "has no energy section"),
         (["--shape", LINE, "--device", "nothing"], "nothing"),
         (["--shape", LINE, "--set", "settle_time=inf"], "takes no finite time"),
+        (["--shape", LINE, "--macs-per-s", "0"], "--macs-per-s must be finite and > 0"),
+        (["--shape", LINE, "--macs-per-s=-1"], "--macs-per-s must be finite and > 0"),
+        (["--shape", LINE, "--macs-per-s=nan"], "--macs-per-s must be finite and > 0"),
+        (["--shape", LINE, "--ops-per-s", "0"], "--ops-per-s must be finite and > 0"),
+        (["--shape", LINE, "--ops-per-s", "1"], "ops_per_s = 1 needs macs_per_s"),
+        (["--shape", LINE, "--set", "digital_macs_per_s=-1"], "digital_macs_per_s: "),
+        (
+            ["--shape", LINE, "--settle-quantile", ".9"],
+            "needs the drives of a checkpoi",
+        ),
+        ([SVA, "--settle-quantile", "1"], "must be in (0, 1), got 1"),
+        ([SVA, "--settle-quantile", "0"], "must be in (0, 1), got 0"),
+        ([SVA, "--settle-quantile", "nan"], "must be in (0, 1), got nan"),
+        (
+            [SVA, "--settle-quantile", ".5", "--set", "settle_time=1e-6"],
+            "--settle-quantile 0.5 and --set settle_time exclude each other",
+        ),
         (["--shape", LINE, "--data", "x"], "--data 'x' goes with a checkpoint"),
         (["--shape", LINE, "--seed", "-1"], "seed"),
         (["--shape", LINE.replace("d_osc=2", "d_osc=3"), "--device", "ring-65nm"], ""),
@@ -226,6 +292,12 @@ def test_an_unknown_component_or_action_in_a_device_file(capfd, here):
         ('state_read = ["tdc.ds_8b_65nm"]', "", "'state_read' was counted but has no"),
         ('"tdc.ds_8b_65nm"', '"knob.periphery"', "exactly one component in pJ or uW"),
         ("digital_node_nm = 45", "digital_node_nm = 28", "must be one of 7, 45"),
+        (
+            '"area.tdc_65"',
+            '"area.tdc_6"',
+            "unknown component 'area.tdc_6'; close: area",
+        ),
+        ("converter =", "wire =", "gives the area of 'wire': parts are oscillator"),
     ):
         assert text.count(old) == 1
         (here / "bad.toml").write_text(text.replace(old, new), encoding="utf-8")

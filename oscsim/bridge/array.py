@@ -9,11 +9,13 @@ from typing import TypeAlias
 from oscsim.bridge.checkpoint import Checkpoint
 from oscsim.bridge.phase_times import PhaseTimes
 from oscsim.bridge.setting import Setting
+from oscsim.energy.area import Area, area
 from oscsim.energy.baselines import Shape
 from oscsim.energy.components import Library
 from oscsim.energy.limits import Limit, Precision, physics_limits, precision
 from oscsim.energy.mapping import Attention, map_attention
 from oscsim.energy.timeline import Timeline, sweeps, timeline
+from oscsim.energy.writes import write_energy_j
 from oscsim.models.config import FixedQueryConfig
 from oscsim.substrate.device import Device
 
@@ -66,7 +68,7 @@ def latency_per_token(device: Device, model: Sizes, lengths: Iterable[int]) -> f
     """
     found = Counter(int(n) for n in lengths)
     sweeps = {
-        n: timeline(map_attention(device, attention_of(model, n))).latency_s
+        n: timeline(map_attention(device, attention_of(model, n))).substrate_s
         for n in found
     }
     seconds = math.fsum(number * sweeps[n] for n, number in found.items())
@@ -89,16 +91,31 @@ class OnArray:
         Kuramoto attention.
     windows : PhaseTimes or None
         Prefill and decoding of Kuramoto attention.
+    area : Area or None
+        Silicon, as far as it is known; of a prefill at batch 1 where the device
+        states no sizes. None for Kuramoto attention, which is not mapped.
+    write_j : tuple of float
+        Nominal joules per token of writing couplings and anchors, a number a sweep.
     """
 
     limits: tuple[Limit, ...]
     held: Precision | None
     timed: tuple[Timeline, ...]
     windows: PhaseTimes | None = None
+    area: Area | None = None
+    write_j: tuple[float, ...] = ()
 
 
 def on_array(
-    device: Device, model: Sizes, context: int, *, batch: int, library: Library
+    device: Device,
+    model: Sizes,
+    context: int,
+    *,
+    batch: int,
+    library: Library,
+    macs_per_s: float | None = None,
+    ops_per_s: float | None = None,
+    seed: int = 0,
 ) -> OnArray:
     """Return bounds, precision and sweeps of a model on a priced device.
 
@@ -113,17 +130,33 @@ def on_array(
     batch : int
         The larger batch.
     library : Library
-        Components of the bounds.
+        Components of the bounds and of areas.
+    macs_per_s, ops_per_s : float, optional
+        Rates of the digital part, as in `oscsim.energy.timeline.timeline`; the
+        device's by default.
+    seed : int
+        Seed of the priors of areas.
 
     Raises
     ------
     ComponentError, DeviceError, SpecError
         As `physics_limits` and `sweeps`.
     """
+    asked = attention_of(model, context)
+    timed = sweeps(
+        device,
+        asked,
+        batch=batch,
+        macs_per_s=macs_per_s,
+        ops_per_s=ops_per_s,
+        shape=model if isinstance(model, Shape) else None,
+    )
     return OnArray(
-        physics_limits(device, library),
-        precision(device),
-        sweeps(device, attention_of(model, context), batch=batch),
+        limits=physics_limits(device, library),
+        held=precision(device),
+        timed=timed,
+        area=area(map_attention(device, asked), library, seed=seed),
+        write_j=tuple(write_energy_j(one.mapping, library) for one in timed),
     )
 
 

@@ -7,26 +7,50 @@ from typing import Any
 
 from oscsim.bridge.array import OnArray
 from oscsim.bridge.phase_times import PHASE_TIME_NOTES, PhaseSweep, PhaseTimes
+from oscsim.energy.area import Area
+from oscsim.energy.overlap import OVERLAP, overlap
 from oscsim.energy.timeline import Timeline
 from oscsim.energy.validation import CAVEAT, ChipCheck
 
 
 def array_json(found: OnArray | None) -> dict[str, Any]:
-    """Return bounds of physics and sweeps; seconds are of a sweep.
+    """Return bounds of physics, sweeps and area; seconds are of a sweep.
 
-    Empty lists where nothing settles on a device.
+    Empty lists and no area where nothing settles on a device.
     """
     if found is None:
-        return {"limits": [], "sweeps": []}
+        return {"limits": [], "sweeps": [], "area": None}
     limits = [asdict(limit) | {"factor": limit.factor} for limit in found.limits]
-    sweeps = [_sweep(one) for one in found.timed]
+    mm2 = 0.0 if found.area is None else found.area.nominal_mm2
+    timed = zip(found.timed, found.write_j, strict=True)
+    sweeps = [_sweep(one, joules, mm2) for one, joules in timed]
     if found.windows is not None:
         sweeps = [_window(one, found.windows) for one in found.windows.sweeps]
-    return {"limits": limits, "sweeps": sweeps}
+    area = None if found.area is None else _area(found.area)
+    return {"limits": limits, "sweeps": sweeps, "area": area}
 
 
-def _sweep(one: Timeline) -> dict[str, Any]:
-    mapping = one.mapping
+def _area(found: Area) -> dict[str, Any]:
+    return {
+        "mm2": found.spread_mm2._asdict() | {"nominal": found.nominal_mm2},
+        "coverage": found.coverage,
+        "parts": [
+            {
+                "name": part.name,
+                "number": part.number,
+                "components": list(part.components),
+                "nominal_mm2": part.nominal_mm2,
+                "mm2": None if part.spread_mm2 is None else part.spread_mm2._asdict(),
+            }
+            for part in found.parts
+        ],
+        "notes": list(found.notes),
+        "components": [part.model_dump() for part in found.components],
+    }
+
+
+def _sweep(one: Timeline, write_j: float, mm2: float) -> dict[str, Any]:
+    mapping, stream = one.mapping, overlap(one)
     return {
         "sweep": "decode" if mapping.is_decoding else "prefill",
         "batch": mapping.batch,
@@ -35,9 +59,23 @@ def _sweep(one: Timeline) -> dict[str, Any]:
         "seconds": dict(one.seconds),
         "latency_s": one.latency_s,
         "tokens_per_s": one.tokens_per_s,
+        "overlapped": {
+            "busy_s": dict(stream.busy),
+            "bottleneck": stream.bottleneck,
+            "interval_s": stream.interval_s,
+            "tokens_per_s": stream.tokens_per_s,
+            "sweeps_in_flight": stream.in_flight,
+            "is_alone": stream.is_alone,
+            "note": OVERLAP,
+        },
+        "mm2_s_per_token": mm2 / one.tokens_per_s if mm2 else None,
+        "macs_per_s": one.macs_per_s,
+        "ops_per_s": one.ops_per_s,
         "oscillator_use": mapping.oscillator_use,
         "coupler_use": mapping.coupler_use,
         "coupling_writes_per_token": mapping.writes_per_token,
+        "anchor_words_per_token": mapping.anchor_words / mapping.tokens,
+        "write_j_per_token": write_j,
         "lifetime_s": one.lifetime_s if math.isfinite(one.lifetime_s) else None,
         "notes": list(one.notes),
     }

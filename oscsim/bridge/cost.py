@@ -21,6 +21,7 @@ from oscsim.energy.baselines import (
 from oscsim.energy.components import Component, Library
 from oscsim.energy.ledger import Ledger, Range, account
 from oscsim.energy.prices import Prices
+from oscsim.energy.substrate import anchor_words
 from oscsim.energy.uncertainty import used
 from oscsim.models.config import FixedQueryConfig
 from oscsim.models.kuramoto_config import KuramotoConfig
@@ -136,16 +137,26 @@ def price(run: AnyRun, library: Library | None = None) -> Cost | None:
     left_out = _why_not_factored(run, shape)
     if not left_out:
         rivals[FACTORED] = digital_oscillator_factored(shape)
+    counts = _with_anchors(run, shape)
     return Cost(
-        substrate=account(run.counts, prices, library),
+        substrate=account(counts, prices, library),
         rivals={name: account(c, prices, library) for name, c in rivals.items()},
         latency_s=latency_per_token(
             run.setting.device, run.checkpoint.fixed_query, lengths
         ),
         pairing=_pairing(energy),
         left_out=left_out,
-        components=_used([run.counts, *rivals.values()], prices, library),
+        components=_used([counts, *rivals.values()], prices, library),
     )
+
+
+def _with_anchors(run: AnyRun, shape: Shape) -> Counts:
+    """Return the counts of a run and of the anchors that its tiles are given."""
+    counts = run.counts + Counts()
+    words = anchor_words(shape, run.setting.device, shape.lengths)
+    if words:
+        counts.add("load", "anchor_write", words * counts.tokens / shape.rows)
+    return counts
 
 
 def _pulled_for_a_time(run: AnyRun) -> LanguageRun | None:

@@ -10,7 +10,7 @@ from oscsim.errors import DeviceError, SpecError
 from oscsim.models.config import FixedQueryConfig
 from oscsim.models.fixed_query import ReadOut
 from oscsim.models.kuramoto_config import KuramotoConfig
-from oscsim.substrate.device import RUNGS, SIZES, Device, Rung
+from oscsim.substrate.device import DIGITAL_RATES, RUNGS, SIZES, Device, Rung
 from oscsim.substrate.perturb import Perturbation
 from oscsim.substrate.phase_chip import Ranging, require_phases
 from oscsim.substrate.phase_update import How
@@ -95,6 +95,12 @@ class Setting:
             If the device cannot hold its d_osc.
         """
         config = checkpoint.config
+        timed = [field for field in DIGITAL_RATES if field in self.device.changes]
+        if timed:
+            raise DeviceError(
+                f"{timed[0]} cannot act in a run, whose digital part is not timed: "
+                "oscsim energy times that of fixed-query attention"
+            )
         if self.readout == "prefix":
             _require_factors(checkpoint)
         if self.update != "map":

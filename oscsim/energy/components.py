@@ -44,8 +44,8 @@ class Component(BaseModel):
         ``unit``. Equal numbers mean exact. Only a temperature coefficient
         may be negative.
     unit : str
-        ``"pJ"`` or ``"uW"`` can carry a price, ``"ratio"`` multiplies one;
-        the other units describe variation.
+        ``"pJ"`` or ``"uW"`` can carry a price, ``"um2"`` an area, ``"ratio"``
+        multiplies one; the other units describe variation.
     per : {"event", "cycle"}
         Whether a pJ is spent per event or per oscillation period.
     node_nm : int
@@ -73,7 +73,7 @@ class Component(BaseModel):
     value: Finite
     low: Finite
     high: Finite
-    unit: Literal["pJ", "uW", "ratio", "%", "%*um", "mV*um", "fF/um", "ppm/K"]
+    unit: Literal["pJ", "uW", "um2", "ratio", "%", "%*um", "mV*um", "fF/um", "ppm/K"]
     per: Literal["event", "cycle"] = "event"
     node_nm: Annotated[int, Field(ge=0)]
     vdd: Annotated[float, Field(ge=0, allow_inf_nan=False)]

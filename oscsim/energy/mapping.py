@@ -137,6 +137,20 @@ class Mapping:
         return 0 if self.tiles >= held else held
 
     @property
+    def anchor_words(self) -> int:
+        """Anchor words written in a sweep: one per anchor, or per component of it.
+
+        ``anchor_loads`` times the context; 0 if every head has a tile, which is
+        then given its anchors once and for all.
+        """
+        is_phase = self.device.has_phase(self.model.d_osc)
+        return (
+            self.anchor_loads
+            * self.model.context
+            * (1 if is_phase else self.model.d_osc)
+        )
+
+    @property
     def rewrites(self) -> float:
         """Times in a sweep that one coupling is written, on the average."""
         n_tiles = min(self.tiles, self.model.n_layers * self.model.n_heads)

@@ -12,7 +12,7 @@ from oscsim.errors import ComponentError
 from oscsim.substrate.device import Device
 
 CORE_ACTIONS = ("oscillator_s", "anchor_s", "coupler_s", "component_s")
-CONVERTER_ACTIONS = ("coupling_write", "state_read")
+CONVERTER_ACTIONS = ("coupling_write", "anchor_write", "state_read")
 SUBSTRATE_ACTIONS = CORE_ACTIONS + CONVERTER_ACTIONS
 DIGITAL_ACTIONS = (
     "mac",
@@ -67,6 +67,7 @@ class _DigitalTables(BaseModel):
     schema_version: int
     node: dict[int, dict[str, Ids | Annotated[list[Ids], Field(min_length=1)]]]
     overhead: dict[str, Overhead]
+    area: dict[int, dict[str, Ids]]
 
 
 @dataclass(frozen=True)
@@ -145,6 +146,11 @@ class Prices:
         ComponentError
             If the device has no energy section, prices an action that
             belongs to the digital logic, or names a node without a table.
+
+        Notes
+        -----
+        An anchor costs what a coupling costs to write, one word, unless the
+        device prices ``anchor_write``.
         """
         if device.energy is None:
             raise ComponentError(
@@ -158,8 +164,10 @@ class Prices:
                 f"device {device.name} prices {twice[0]!r}, which the digital logic "
                 f"prices: a device prices only {', '.join(SUBSTRATE_ACTIONS)}"
             )
+        written = substrate.terms.get("coupling_write")
+        anchors = {} if written is None else {"anchor_write": written}
         return cls(
-            {**digital.terms, **substrate.terms},
+            {**digital.terms, **anchors, **substrate.terms},
             frequency_hz=device.frequency_hz,
             overheads=digital.overheads,
             oscillator_node_nm=device.energy.oscillator_node_nm,
@@ -214,6 +222,12 @@ class Prices:
 def digital_nodes() -> tuple[int, ...]:
     """Return the nodes (nm) that have a table of digital components."""
     return tuple(sorted(_tables().node))
+
+
+def memory_bit(node_nm: int) -> Product | None:
+    """Return what gives the area of a bit of on-chip memory; None if not known."""
+    found = _tables().area.get(node_nm, {}).get("sram_bit")
+    return None if found is None else tuple(found)
 
 
 def _tables() -> _DigitalTables:

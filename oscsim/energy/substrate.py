@@ -1,6 +1,8 @@
 """What oscillators and the logic beside them execute, from sizes alone."""
 
 import math
+from collections import Counter
+from collections.abc import Iterable
 
 from oscsim.counts import Counts
 from oscsim.energy.baselines import (
@@ -10,6 +12,7 @@ from oscsim.energy.baselines import (
     count_factored,
     count_scored,
 )
+from oscsim.energy.mapping import Attention, map_attention
 from oscsim.errors import SpecError
 from oscsim.models import counting
 from oscsim.substrate.device import Device
@@ -22,7 +25,8 @@ def substrate(
 
     Equal to what a run with the direct or the prefix read-out tallies: every
     count is a closed form of the sizes, as all oscillators settle for the
-    device's time.
+    device's time. Anchors that are written again for every item, as tiles are
+    fewer than heads, come from the mapping of each item alone.
 
     Parameters
     ----------
@@ -47,7 +51,8 @@ def substrate(
         If settling takes no finite time in seconds, or a factored read-out is
         asked for with p > 1.
     DeviceError
-        If the device cannot hold oscillators of ``d_osc`` components.
+        If the device cannot hold oscillators of ``d_osc`` components, or tiles are
+        fewer than heads and an item does not fit.
     """
     device.require_d_osc(shape.d_osc)
     if device.time_unit != "s" or not math.isfinite(device.settle_time):
@@ -68,7 +73,40 @@ def substrate(
             count_factored(counts, shape, reuse)
         else:
             count_direct(counts, shape, reuse)
+    words = anchor_words(shape, device, shape.lengths)
+    if words:
+        counts.add("load", "anchor_write", words)
     return counts
+
+
+def anchor_words(shape: Shape, device: Device, lengths: Iterable[int]) -> int:
+    """Return the anchor words that items write, each item in a sweep of its own.
+
+    `oscsim.energy.mapping.Mapping.anchor_words` of each; none where every head has
+    a tile, which keeps its anchors.
+
+    Raises
+    ------
+    DeviceError
+        If tiles are fewer than heads and an item does not fit the array.
+    """
+    if device.tiles is None:
+        return 0
+    return sum(
+        number * map_attention(device, _attention(shape, length)).anchor_words
+        for length, number in Counter(lengths).items()
+    )
+
+
+def _attention(shape: Shape, context: int) -> Attention:
+    return Attention(
+        n_layers=shape.n_layers,
+        n_heads=shape.n_heads,
+        d_osc=shape.d_osc,
+        context=context,
+        causal=shape.causal,
+        d_head=shape.d_head,
+    )
 
 
 def _settle(counts: Counts, shape: Shape, device: Device) -> None:

@@ -1,18 +1,34 @@
-"""Seconds of one sweep of a mapped model: load, settle, read, value sum."""
+"""Seconds of one sweep of a mapped model: load, settle, read, digital phases."""
 
 import math
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from oscsim.energy.components import Library
+from oscsim.energy.baselines import Shape
+from oscsim.energy.digital_work import (
+    attention_counts,
+    digital_seconds,
+    require_rate,
+    sweep_counts,
+)
 from oscsim.energy.mapping import Attention, Mapping, map_attention
-from oscsim.energy.prices import PICO, Prices
-from oscsim.errors import ComponentError, DeviceError, SpecError
+from oscsim.energy.writes import require_endurance_known
+from oscsim.errors import DeviceError, SpecError
 from oscsim.substrate.device import Device
-from oscsim.substrate.tally import SettleTally, histogram_quantile
 
-Phase: TypeAlias = Literal["weights", "load", "settle", "read", "value"]
-PHASES: tuple[Phase, ...] = ("weights", "load", "settle", "read", "value")
+Phase: TypeAlias = Literal[
+    "projection", "weights", "load", "settle", "read", "value", "ffn"
+]
+PHASES: tuple[Phase, ...] = (
+    "projection",
+    "weights",
+    "load",
+    "settle",
+    "read",
+    "value",
+    "ffn",
+)
+SUBSTRATE_PHASES: tuple[Phase, ...] = ("load", "settle", "read")
 YEAR = 3.15576e7
 """A Julian year (s)."""
 
@@ -26,15 +42,26 @@ class Timeline:
     mapping : Mapping
         What runs where.
     seconds : dict of Phase to float
-        Of a sweep (s), by phase. ``"weights"`` (scores) and ``"value"``
-        (similarities and value sum) are digital and absent without a rate.
+        Of a sweep (s), by phase. ``"projection"`` (with norms and embedding),
+        ``"weights"`` (scores and couplings), ``"value"`` (similarities,
+        normalisation and value sum) and ``"ffn"`` are digital: absent without a
+        rate, and the first and last also without a shape.
     settle_s : float
         Time that every pass is given to settle (s).
+    macs_per_s, ops_per_s : float or None
+        Rates that the digital phases were timed with.
     """
 
     mapping: Mapping
     seconds: dict[Phase, float]
     settle_s: float
+    macs_per_s: float | None = None
+    ops_per_s: float | None = None
+
+    @property
+    def substrate_s(self) -> float:
+        """Time of a sweep (s) in which couplings load, settle or are read."""
+        return math.fsum(self.seconds[name] for name in SUBSTRATE_PHASES)
 
     @property
     def latency_s(self) -> float:
@@ -68,10 +95,7 @@ class Timeline:
     def notes(self) -> tuple[str, ...]:
         """What was taken as unlimited, and what takes no time here."""
         said = [f"{name}: not stated, unlimited" for name in self.mapping.unlimited]
-        if "value" not in self.seconds:
-            said.append("scores and value sum are not timed: no digital rate was given")
-        said.append("projections, feed-forward block and norms are not timed")
-        said.append("phases do not overlap: a pipelined design would take less time")
+        said += self._digital_notes
         simulated = self.mapping.device.settle_time
         if self.settle_s != simulated:
             said.append(
@@ -80,10 +104,29 @@ class Timeline:
             )
         if self.mapping.anchor_loads:
             said.append(
-                "tiles are given other anchors in every sweep; their energy is not "
-                "priced"
+                "fewer tiles than heads: anchors are written again in every sweep, a "
+                "word each at the price of a coupling"
+            )
+        else:
+            said.append(
+                "every head has a tile: anchors are written once and for all, not in "
+                "a sweep"
             )
         return tuple(said)
+
+    @property
+    def _digital_notes(self) -> list[str]:
+        if self.macs_per_s is None:
+            untimed = "scores and value sum, projections, feed-forward block and norms"
+            return [f"{untimed} are not timed: no digital rate was given"]
+        said = [f"digital part at {self.macs_per_s:.3g} multiply-accumulates/s"]
+        if "ffn" not in self.seconds:
+            said.append("projections, feed-forward block and norms are not timed")
+        if self.ops_per_s is None:
+            said.append("elementwise operations take no time: no rate was given")
+        else:
+            said.append(f"elementwise operations at {self.ops_per_s:.3g}/s")
+        return [*said, "on-chip memory keeps up with the digital part"]
 
 
 def timeline(
@@ -91,6 +134,8 @@ def timeline(
     *,
     settle_s: float | None = None,
     macs_per_s: float | None = None,
+    ops_per_s: float | None = None,
+    shape: Shape | None = None,
     lifetime_s: float = YEAR,
 ) -> Timeline:
     """Time a mapped sweep, and check that the coupling memory survives it.
@@ -108,11 +153,15 @@ def timeline(
         From `map_attention`.
     settle_s : float, optional
         Time to settle (s); the device's ``settle_time`` by default. Use
-        `settle_quantile` for the p99 of a run.
-    macs_per_s : float, optional
-        Multiply-accumulates per second of the digital part, for the scores
-        (d_head a pair), similarities (d_osc) and value sum (d_head). Not timed
-        if absent.
+        `oscsim.energy.settling.settle_quantile` for the p99 of a run.
+    macs_per_s, ops_per_s : float, optional
+        Multiply-accumulates and elementwise operations per second of the digital
+        part; the device's by default. Without the first nothing digital is timed,
+        without the second elementwise operations take no time.
+    shape : Shape, optional
+        Sizes of the whole model, for projections, feed-forward block, norms and
+        elementwise operations; without it only scores, similarities and value
+        sum are timed.
     lifetime_s : float
         Time of uninterrupted work that a coupling memory must survive (s); a
         year by default.
@@ -129,33 +178,33 @@ def timeline(
         out within ``lifetime_s``, or is priced as non-volatile without a
         ``write_endurance``.
     SpecError
-        If a time or rate is not positive.
+        If a time or rate is not positive, elementwise operations have a rate and
+        multiply-accumulates or the shape are missing, or the shape is of another
+        model.
 
     Notes
     -----
-    Phases do not overlap and layers wait for one another.
+    Phases do not overlap and layers wait for one another: the latency of a sweep
+    alone. `oscsim.energy.overlap.overlap` says what a stream of sweeps can do.
     """
     device = mapping.device
     settled = _settle_time(device, settle_s)
-    if macs_per_s is not None and not macs_per_s > 0:
-        raise SpecError(f"macs_per_s must be > 0, got {macs_per_s}")
+    macs_per_s = device.digital_macs_per_s if macs_per_s is None else macs_per_s
+    ops_per_s = device.digital_ops_per_s if ops_per_s is None else ops_per_s
     if device.bus_bits is not None and device.weight_bits is None:
         raise DeviceError(
             f"device {device.name} has a bus of {device.bus_bits} bits but no "
             "weight_bits: a bus carries couplings of a number of bits"
         )
-    _require_endurance_known(device)
+    require_endurance_known(device)
     seconds: dict[Phase, float] = {
         "load": _load(mapping),
         "settle": mapping.passes * settled,
         "read": mapping.passes * device.read_time,
     }
-    if macs_per_s is not None:
-        model = mapping.model
-        seconds["weights"] = mapping.pairs * model.d_head / macs_per_s
-        seconds["value"] = mapping.pairs * (model.d_osc + model.d_head) / macs_per_s
+    seconds |= _digital(mapping, shape, macs_per_s, ops_per_s)
     ordered = {name: seconds[name] for name in PHASES if name in seconds}
-    found = Timeline(mapping, ordered, settled)
+    found = Timeline(mapping, ordered, settled, macs_per_s, ops_per_s)
     if found.lifetime_s < lifetime_s:
         raise DeviceError(
             f"device {device.name}: couplings are rewritten for every query, "
@@ -174,6 +223,8 @@ def sweeps(
     batch: int,
     settle_s: float | None = None,
     macs_per_s: float | None = None,
+    ops_per_s: float | None = None,
+    shape: Shape | None = None,
     lifetime_s: float = YEAR,
 ) -> tuple[Timeline, ...]:
     """Time a prefill, and a decoding step if causal, at batch 1 and at ``batch``.
@@ -186,7 +237,7 @@ def sweeps(
         What is mapped.
     batch : int
         The larger batch; 1 gives batch 1 only.
-    settle_s, macs_per_s, lifetime_s : float, optional
+    settle_s, macs_per_s, ops_per_s, shape, lifetime_s
         As in `timeline`.
 
     Returns
@@ -204,6 +255,8 @@ def sweeps(
             map_attention(device, model, batch=size, is_decoding=is_decoding),
             settle_s=settle_s,
             macs_per_s=macs_per_s,
+            ops_per_s=ops_per_s,
+            shape=shape,
             lifetime_s=lifetime_s,
         )
         for is_decoding in ((False, True) if model.causal else (False,))
@@ -211,67 +264,24 @@ def sweeps(
     )
 
 
-def settle_quantile(
-    device: Device, tally: SettleTally, q: float = 0.99, *, of_driven: bool = False
-) -> float:
-    """Return a quantile of the settling times of a run (s), to within 12 %.
-
-    Parameters
-    ----------
-    device : Device
-        Of the run.
-    tally : SettleTally
-        Its time to 0.01 rad, in units of 1 / ``coupling_max``.
-    q : float
-        Share of the oscillators that have settled by then.
-    of_driven : bool
-        Whether oscillators without any drive, which never settle, are left out.
-
-    Raises
-    ------
-    DeviceError
-        If the device is in model units, or so many oscillators have no drive, or
-        start opposite to it, that the quantile is infinite.
-    SpecError
-        If ``q`` is not in (0, 1), or nothing was tallied.
-    """
-    if not 0 < q < 1:
-        raise SpecError(f"q must be in (0, 1), got {q}")
-    if device.coupling_max is None:
-        raise DeviceError(f"device {device.name} is in model units: no seconds")
-    if not tally.time_histogram.any():
-        raise SpecError("the tally has no settling times: run at rung finite or above")
-    times = tally.time_histogram.copy()
-    if of_driven:
-        times[-1] -= tally.undriven
-    found = histogram_quantile(times, q)
-    if not math.isfinite(found):
-        raise DeviceError(
-            f"{tally.undriven:,} of {tally.oscillators:,} oscillators have no drive: "
-            f"the p{100 * q:g} of the settling time is not finite; use a smaller q, "
-            "more weight_bits, or of_driven"
-        )
-    return found / device.coupling_max
-
-
-def write_energy_j(mapping: Mapping, library: Library | None = None) -> float:
-    """Return the nominal energy of writing couplings (J per token).
-
-    Raises
-    ------
-    ComponentError
-        If the device has no prices, or none of a coupling write.
-    """
-    library = Library.load() if library is None else library
-    prices = Prices.of_device(mapping.device)
-    if "coupling_write" not in prices.terms:
-        raise ComponentError(
-            f"device {mapping.device.name} has no price of coupling_write"
-        )
-    (product,) = prices.terms["coupling_write"]
-    prices.base("coupling_write", product, library)
-    value = math.prod(library[name].value for name in product)
-    return mapping.writes_per_token * value * PICO
+def _digital(
+    mapping: Mapping,
+    shape: Shape | None,
+    macs_per_s: float | None,
+    ops_per_s: float | None,
+) -> dict[Phase, float]:
+    require_rate("macs_per_s", macs_per_s)
+    require_rate("ops_per_s", ops_per_s)
+    if ops_per_s is not None and (macs_per_s is None or shape is None):
+        missing = "macs_per_s" if macs_per_s is None else "a shape"
+        raise SpecError(f"ops_per_s = {ops_per_s:g} needs {missing} beside it")
+    if macs_per_s is None:
+        return {}
+    if shape is None:
+        found = digital_seconds(attention_counts(mapping), macs_per_s)
+        return {"weights": found["weights"], "value": found["value"]}
+    found = digital_seconds(sweep_counts(shape, mapping), macs_per_s, ops_per_s)
+    return dict(found.items())
 
 
 def _settle_time(device: Device, settle_s: float | None) -> float:
@@ -286,18 +296,6 @@ def _settle_time(device: Device, settle_s: float | None) -> float:
             "give settle_s"
         )
     return found
-
-
-def _require_endurance_known(device: Device) -> None:
-    if device.energy is None or device.write_endurance is not None:
-        return
-    written = device.energy.prices.get("coupling_write", [])
-    if any(name.startswith("nvm.") for name in written):
-        raise DeviceError(
-            f"device {device.name} prices coupling_write with {written[0]}, a "
-            "non-volatile memory: couplings are rewritten for every query, so state "
-            "its write_endurance"
-        )
 
 
 def _load(mapping: Mapping) -> float:

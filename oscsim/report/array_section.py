@@ -1,7 +1,8 @@
-"""The section of a report on the array: bounds of physics, passes and seconds."""
+"""The section of a report on the array: passes, seconds, area, bounds of physics."""
 
 from oscsim.bridge.array import OnArray
 from oscsim.bridge.phase_times import PHASE_TIME_NOTES
+from oscsim.report.area_table import AREA_HEADER, area_notes, area_rows
 from oscsim.report.limits_table import (
     BRACKETS,
     LIMIT_HEADER,
@@ -42,6 +43,21 @@ def _sweeps(found: OnArray) -> list[str]:
     header = sweep_header(found.timed)
     return [
         paragraph(f"{sweep_title(found.timed)}."),
-        table(header, sweep_rows(found.timed), numbers=range(1, len(header))),
+        table(
+            header,
+            sweep_rows(found.timed, found.write_j),
+            numbers=range(1, len(header)),
+        ),
         items(sweep_notes(found.timed)),
+        *_silicon(found),
+    ]
+
+
+def _silicon(found: OnArray) -> list[str]:
+    if found.area is None:
+        return []
+    return [
+        "<h3>Area, as far as it is known</h3>",
+        table(AREA_HEADER, area_rows(found.area), numbers=(1, 2)),
+        items(area_notes(found, found.area)),
     ]

@@ -5,7 +5,12 @@ import math
 from oscsim.bridge.manifest import Manifest
 from oscsim.bridge.setting import Setting
 from oscsim.report.markup import items, paragraph, table
-from oscsim.substrate.device import CHARACTERISTICS, SIZES, Device
+from oscsim.substrate.device import (
+    CHARACTERISTICS,
+    DIGITAL_RATES,
+    SIZES,
+    Device,
+)
 
 UNITS = {
     "frequency_hz": "Hz",
@@ -32,6 +37,8 @@ UNITS = {
     "couplers_per_oscillator": "anchors",
     "tiles": "number",
     "write_endurance": "writes",
+    "digital_macs_per_s": "1/s",
+    "digital_ops_per_s": "1/s",
 }
 MODEL_UNITS = {
     "settle_time": "model time",
@@ -102,6 +109,7 @@ def _acts(setting: Setting, name: str) -> str:
         "write_time": takes_time and acting.energy is not None,
         "read_time": takes_time and acting.energy is not None,
         **dict.fromkeys(SIZES, takes_time and acting.energy is not None),
+        **dict.fromkeys(DIGITAL_RATES, False),
     }
     if name == "winding_counter":  # asked for where it cannot act, it is refused
         acts = "yes" if name in kind.changes else "in models trained with turns"

@@ -13,6 +13,7 @@ from oscsim.bridge.array_json import array_json
 from oscsim.bridge.cost import attention_j
 from oscsim.bridge.estimate import Estimate, Scenario
 from oscsim.bridge.judge import Judgement, estimate_json
+from oscsim.energy.components import Component
 from oscsim.files import write_whole
 from oscsim.report.array_section import array_section
 from oscsim.report.bibtex import bibtex
@@ -83,10 +84,11 @@ def write_files(
     figures = {name: figure for name, _, figure in _figures(judged)}
     content = estimate_json(estimate, judged) | array_json(array)
     numbers = json.dumps(content, indent=2, allow_nan=False)
+    parts = _components(estimate, array)
     contents = {
         "energy.html": page(estimate, judged, array).encode(),
         "energy.json": f"{numbers}\n".encode(),
-        "energy.bib": bibtex(estimate.components).encode(),
+        "energy.bib": bibtex(parts).encode(),
         **{f"{name}.png": png(figure) for name, figure in figures.items()},
     }
     for name, written in contents.items():
@@ -130,7 +132,7 @@ def page(
             if array is not None
             else []
         ),
-        ("sources", "Numbers and sources", _sources(estimate)),
+        ("sources", "Numbers and sources", _sources(_components(estimate, array))),
     )
     template = files("oscsim.report").joinpath("page.html")
     return Template(template.read_text(encoding="utf-8")).substitute(
@@ -233,7 +235,16 @@ def _parts(estimate: Estimate) -> str:
     return table(header, rows, numbers=(3, 4))
 
 
-def _sources(estimate: Estimate) -> str:
+def _components(estimate: Estimate, array: OnArray | None) -> tuple[Component, ...]:
+    found = estimate.components
+    return (
+        found
+        if array is None or array.area is None
+        else (*found, *array.area.components)
+    )
+
+
+def _sources(parts: tuple[Component, ...]) -> str:
     header = ("component", "value", "low..high", "unit", "node", "confidence", "source")
     rows = [
         (
@@ -245,7 +256,7 @@ def _sources(estimate: Estimate) -> str:
             part.confidence,
             part.source,
         )
-        for part in estimate.components
+        for part in parts
     ]
     return table(header, rows, numbers=(1, 2)) + paragraph(
         "low and high are the 10th and 90th percentile of the prior. energy.bib holds "

@@ -270,6 +270,8 @@ def print_device(console: Console, device: Device) -> None:
         prices.add_column("components")
         for action, ids in device.energy.prices.items():
             prices.add_row(action, " x ".join(ids))
+        for part, ids in device.energy.areas.items():
+            prices.add_row(f"area of one {part}", " x ".join(ids))
         console.print(prices)
 
 

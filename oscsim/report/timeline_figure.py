@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from oscsim.energy.baselines import Shape
 from oscsim.energy.mapping import Attention, map_attention
 from oscsim.energy.timeline import PHASES, Timeline, timeline
 from oscsim.errors import SpecError
@@ -14,11 +15,13 @@ from oscsim.substrate.device import Device
 
 BATCHES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 SHADES = {
+    "projection": (PALE, "xx"),
     "weights": (PALE, "//"),
     "load": (PALE, ""),
     "settle": (BLUE, ""),
     "read": (INK, ""),
     "value": (ORANGE, ""),
+    "ffn": (ORANGE, "\\\\"),
 }
 
 
@@ -29,6 +32,7 @@ def timeline_figure(
     batches: Sequence[int] = BATCHES,
     settle_s: float | None = None,
     macs_per_s: float | None = None,
+    shape: Shape | None = None,
 ) -> Figure:
     """Draw decoding against the batch: rate by array, time by phase on the last.
 
@@ -40,7 +44,7 @@ def timeline_figure(
         A causal model.
     batches : sequence of int
         Sequences at a time, increasing.
-    settle_s, macs_per_s : float, optional
+    settle_s, macs_per_s, shape : optional
         As in `oscsim.energy.timeline.timeline`.
 
     Returns
@@ -65,6 +69,7 @@ def timeline_figure(
                 map_attention(device, model, batch=batch, is_decoding=True),
                 settle_s=settle_s,
                 macs_per_s=macs_per_s,
+                shape=shape,
             )
             for batch in batches
         ]

@@ -19,6 +19,7 @@ from oscsim.substrate.provenance import EnergyMap, Provenance
 
 __all__ = [
     "CHARACTERISTICS",
+    "DIGITAL_RATES",
     "IMPERFECTIONS",
     "RUNGS",
     "SINGLE_PHASE",
@@ -124,6 +125,9 @@ class Device(BaseModel):
         Width and rate of the bus that loads the couplings of a tile.
     write_endurance : float or None
         Writes that a coupling survives; None for a volatile memory.
+    digital_macs_per_s, digital_ops_per_s : float or None
+        Multiply-accumulates and elementwise operations per second of the digital
+        part; what is absent is not timed.
     winding_counter : bool
         Whether whole turns of a phase are counted, so that a state carried from
         one layer to the next keeps them. Kuramoto attention only.
@@ -172,6 +176,8 @@ class Device(BaseModel):
     bus_bits: Number | None = None
     bus_hz: PositiveRate | None = None
     write_endurance: PositiveRate | None = None
+    digital_macs_per_s: PositiveRate | None = None
+    digital_ops_per_s: PositiveRate | None = None
     winding_counter: bool = False
     energy: EnergyMap | None = None
     provenance: dict[str, Provenance] = Field(default_factory=dict)
@@ -255,6 +261,7 @@ class Device(BaseModel):
         kept = {"oscillator", "name", "description", "time_unit", "coupling_max"}
         kept |= {"frequency_hz", "weak_coupling", "query_slots", "write_time"}
         kept |= {"read_time", "winding_counter", "energy", *SIZES}
+        kept |= set(DIGITAL_RATES)
         if rung in ("finite", "noisy"):
             kept |= {"settle_time", "start"}
         if rung == "noisy":
@@ -360,6 +367,9 @@ SIZES = (
 )
 
 
+DIGITAL_RATES = ("digital_macs_per_s", "digital_ops_per_s")
+
+
 CHARACTERISTICS = (
     "frequency_hz",
     "weak_coupling",
@@ -370,6 +380,7 @@ CHARACTERISTICS = (
     "read_time",
     "winding_counter",
     *SIZES,
+    *DIGITAL_RATES,
 )
 
 

@@ -25,7 +25,8 @@ class EnergyMap(BaseModel):
 
     ``prices[action]`` is a list of component ids meaning their product. The
     oscillators' node (None for parts of no CMOS node) and the digital logic's node
-    are separate; nothing is extrapolated between nodes.
+    are separate; nothing is extrapolated between nodes. ``areas[part]`` is likewise a
+    product of components with one area; a part that is absent has no known area.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -33,3 +34,4 @@ class EnergyMap(BaseModel):
     oscillator_node_nm: Annotated[int, Field(gt=0)] | None = None
     digital_node_nm: Annotated[int, Field(gt=0)]
     prices: dict[str, list[str]]
+    areas: dict[str, list[str]] = Field(default_factory=dict)

@@ -85,6 +85,45 @@ def test_doubling_the_settling_time_moves_the_core_alone():
     assert twice.nominal_j("core") == pytest.approx(2 * once.nominal_j("core"))
 
 
+def test_doubling_the_tiles_moves_the_anchors_alone():
+    """Four heads on two tiles: each item writes its anchors again, 4 (5 + 3) words."""
+    few, enough = (substrate(SHAPE, RING.changed(tiles=n)) for n in (2, 4))
+    assert few.total("anchor_write") == 4 * (5 + 3)
+    assert {k: n for k, n in few.actions.items() if k[1] != "anchor_write"} == dict(
+        enough.actions
+    )
+    prices, library = Prices.of_device(RING), Library.load()
+    dear, cheap = (account(c, prices, library, n_draws=2) for c in (few, enough))
+    shares = {("control", name) for name in ("leakage", "clock", "calibration")}
+    moved = {k for k, j in dear.joules.items() if j != cheap.joules.get(k)}
+    assert moved == {("load", "anchor_write")} | shares
+    per_word = dear.joules["load", "anchor_write"] / (32 / 8)
+    per_coupling = dear.joules["load", "coupling_write"] * 8 / SHAPE.pairs / 2
+    assert per_word == pytest.approx(per_coupling, rel=1e-12)
+    with pytest.raises(DeviceError, match="a context of 5 tokens does not fit"):
+        substrate(SHAPE, RING.changed(tiles=2, couplers_per_oscillator=4))
+
+
+def test_a_price_of_anchors_of_its_own():
+    own = RING.energy.prices | {"anchor_write": ["dtc.timely_8b_65nm"]}
+    energy = RING.energy.model_copy(update={"prices": own})
+    kind = RING.changed(tiles=2, energy=energy.model_dump())
+    found = account(substrate(SHAPE, kind), Prices.of_device(kind), Library.load())
+    assert found.joules["load", "anchor_write"] == pytest.approx(4 * 0.0375e-12)
+
+
+def test_a_run_pays_for_the_anchors_that_its_tiles_are_given():
+    model = load_checkpoint(DATA / "checkpoints" / "bytes-osc-d2-p4")
+    asked = {"chips": 2, "repeats": 2, "windows": 1, "context": 6}
+    few, enough = (
+        price(infer(model, device=RING.changed(tiles=n), **asked)).substrate
+        for n in (4, 8)
+    )
+    joules = few.joules["load", "anchor_write"]
+    assert joules == pytest.approx(2 * 4 * 6 / 6 * 0.2e-12)
+    assert ("load", "anchor_write") not in enough.joules
+
+
 def test_doubling_d_osc_moves_what_has_components():
     sphere = Device.load("sphere-generic")
     small, large = (substrate(replace(SHAPE, d_osc=d), sphere) for d in (8, 16))

@@ -1,18 +1,17 @@
 """Seconds of a sweep by hand: write 1 s, settle 10 s, read 100 s."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from oscsim.energy.baselines import Shape
 from oscsim.energy.components import Library
 from oscsim.energy.mapping import Attention, map_attention
-from oscsim.energy.timeline import (
-    YEAR,
-    settle_quantile,
-    timeline,
-    write_energy_j,
-)
+from oscsim.energy.settling import settle_quantile
+from oscsim.energy.timeline import PHASES, YEAR, timeline
+from oscsim.energy.writes import write_energy_j
 from oscsim.errors import ComponentError, DeviceError, SpecError
 from oscsim.substrate.device import Device
 from oscsim.substrate.tally import LOG10_EDGES, SettleTally
@@ -20,6 +19,7 @@ from oscsim.substrate.tally import LOG10_EDGES, SettleTally
 RING = Device.load("ring-65nm")
 SLOW = RING.changed(write_time=1.0, settle_time=10.0, read_time=100.0)
 MODEL = Attention(n_layers=2, n_heads=3, d_osc=2, context=5, causal=True, d_head=4)
+SHAPE = Shape(2, 3, 12, 16, 2, [9], True, "softplus", 7)
 
 
 def timed(device, *, batch=1, is_decoding=False, model=MODEL, **options):
@@ -76,6 +76,46 @@ def test_digital_work_takes_time_only_at_a_given_rate():
     assert any("no digital rate" in note for note in timed(SLOW).notes)
 
 
+def test_the_rates_of_a_device_are_the_default():
+    kind = SLOW.changed(digital_macs_per_s=2.0, digital_ops_per_s=4.0)
+    given = timed(SLOW, macs_per_s=2.0, ops_per_s=4.0, shape=SHAPE)
+    assert timed(kind, shape=SHAPE).seconds == given.seconds
+    assert timed(kind, shape=SHAPE, macs_per_s=1.0).macs_per_s == 1.0
+    with pytest.raises(DeviceError, match=r"digital_macs_per_s: .*greater than 0"):
+        SLOW.changed(digital_macs_per_s=0.0)
+
+
+def test_with_a_shape_the_whole_model_is_timed():
+    """Width 12, feed-forward 16, 5 tokens, 2 layers, 5 norms, 7 outputs."""
+    found = timed(SLOW, macs_per_s=2.0, shape=SHAPE)
+    assert list(found.seconds) == list(PHASES)
+    assert found.seconds["ffn"] == 5 * 2 * 2 * 12 * 16 / 2
+    norms = 5 * 5 * 2 * 12
+    assert found.seconds["projection"] == (5 * (2 * 4 * 144 + 12 * 7) + norms) / 2
+    attention = timed(SLOW, macs_per_s=2.0)
+    for name, seconds in attention.seconds.items():
+        assert found.seconds[name] == seconds
+    assert any("norms are not timed" in note for note in attention.notes)
+    assert not any("norms are not timed" in note for note in found.notes)
+    assert any("elementwise operations take no time" in note for note in found.notes)
+    assert found.substrate_s == timed(SLOW).latency_s
+
+
+def test_anchors_that_are_written_again_are_words_of_a_component_or_a_phase():
+    held, swapped = RING.changed(tiles=6), RING.changed(tiles=3)
+    assert map_attention(held, MODEL).anchor_words == 0
+    assert map_attention(swapped, MODEL).anchor_words == 6 * 5
+    assert map_attention(swapped, MODEL, batch=9).anchor_words == 6 * 5
+    sphere = Device.load("sphere-generic").changed(tiles=3)
+    wide = replace(MODEL, d_osc=7)
+    assert map_attention(sphere, wide).anchor_words == 6 * 5 * 7
+    price = Library.load()["dac.coupler_write"].value * 1e-12
+    extra = write_energy_j(map_attention(swapped, MODEL)) - write_energy_j(
+        map_attention(held, MODEL)
+    )
+    assert extra == pytest.approx(30 / 5 * price, rel=1e-9)
+
+
 def test_a_batch_shares_settling_and_not_loading():
     one, four = timed(SLOW, is_decoding=True), timed(SLOW, is_decoding=True, batch=4)
     assert one.seconds == {"load": 2, "settle": 20, "read": 200}
@@ -99,7 +139,8 @@ def test_what_is_unlimited_or_swapped_is_said():
     sized = SLOW.changed(tiles=3, oscillators=5, couplers_per_oscillator=5)
     notes = timed(sized).notes
     assert not any("unlimited" in note for note in notes)
-    assert any("other anchors" in note for note in notes)
+    assert any("anchors are written again" in note for note in notes)
+    assert any("once and for all" in note for note in timed(SLOW).notes)
 
 
 # Real settling times
@@ -197,5 +238,12 @@ def test_bad_requests():
     analog = RING.changed(weight_bits=None, bus_bits=8, bus_hz=1e8)
     with pytest.raises(DeviceError, match="bus of 8 bits but no weight_bits"):
         timed(analog)
-    with pytest.raises(SpecError, match="macs_per_s must be > 0, got 0"):
-        timed(RING, macs_per_s=0.0)
+    for rate in (0.0, -1.0, math.nan, math.inf):
+        with pytest.raises(SpecError, match="macs_per_s must be finite and > 0"):
+            timed(RING, macs_per_s=rate)
+        with pytest.raises(SpecError, match="ops_per_s must be finite and > 0"):
+            timed(RING, macs_per_s=1.0, ops_per_s=rate, shape=SHAPE)
+    with pytest.raises(SpecError, match="ops_per_s = 1 needs macs_per_s"):
+        timed(RING, ops_per_s=1.0, shape=SHAPE)
+    with pytest.raises(SpecError, match="ops_per_s = 1 needs a shape"):
+        timed(RING, macs_per_s=1.0, ops_per_s=1.0)
