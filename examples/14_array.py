@@ -1,7 +1,8 @@
 """A model of bytes on an array of 28 nm rings: does it fit, how fast is a token.
 
 The settling time is measured: the model runs on chips, and the p99 of the times that
-its own drives need replaces the time that the device description gives.
+its own drives need replaces the time that the device description gives. The digital
+part is timed at rates that are given, and its phases may overlap with other sweeps.
 """
 
 import argparse
@@ -11,6 +12,7 @@ from rich.console import Console
 
 import oscsim as osc
 from oscsim.bridge.array import attention_of
+from oscsim.bridge.cost import shape_of
 from oscsim.energy.settling import settle_quantile
 from oscsim.energy.timeline import sweeps
 from oscsim.errors import DeviceError
@@ -24,6 +26,7 @@ MODEL = Path(__file__).parents[1] / "data" / "checkpoints" / "bytes-osc-d2-p4"
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--device", default="ring-28nm")
 parser.add_argument("--macs", type=float, default=1e12, help="digital, per second")
+parser.add_argument("--ops", type=float, default=2e11, help="elementwise, per second")
 parser.add_argument("--figure", type=Path, default=Path("array.png"))
 parser.add_argument("--quick", action="store_true", help="fewer windows")
 given = parser.parse_args()
@@ -41,10 +44,19 @@ print("the others settle to 0.01 rad in", end=" ")
 print(", ".join(f"{quantity(t, 's')} (p{100 * q:g})" for q, t in quantiles.items()))
 print(f"the device gives {quantity(device.settle_time, 's')}\n")
 model = attention_of(checkpoint.fixed_query, run.data.context)
+shape = shape_of(run, run.existing_lengths)
 measured = quantiles[0.99]
 console = Console(width=100)
 for time in (device.settle_time, measured):
-    found = sweeps(device, model, batch=64, settle_s=time, macs_per_s=given.macs)
+    found = sweeps(
+        device,
+        model,
+        batch=64,
+        settle_s=time,
+        macs_per_s=given.macs,
+        ops_per_s=given.ops,
+        shape=shape,
+    )
     print_timelines(console, found)
 small = device.changed(couplers_per_oscillator=32)
 for bad in (small, device.changed(write_endurance=1e9)):
@@ -54,5 +66,9 @@ for bad in (small, device.changed(write_endurance=1e9)):
         print(f"refused: {error}")
 arrays = [device.changed(oscillators=n) for n in (16, 64, 256)]
 given.figure.write_bytes(
-    png(timeline_figure(arrays, model, settle_s=measured, macs_per_s=given.macs))
+    png(
+        timeline_figure(
+            arrays, model, settle_s=measured, macs_per_s=given.macs, shape=shape
+        )
+    )
 )

@@ -190,7 +190,8 @@ def timeline(
     device = mapping.device
     settled = _settle_time(device, settle_s)
     macs_per_s = device.digital_macs_per_s if macs_per_s is None else macs_per_s
-    ops_per_s = device.digital_ops_per_s if ops_per_s is None else ops_per_s
+    if ops_per_s is None and shape is not None:
+        ops_per_s = device.digital_ops_per_s
     if device.bus_bits is not None and device.weight_bits is None:
         raise DeviceError(
             f"device {device.name} has a bus of {device.bus_bits} bits but no "

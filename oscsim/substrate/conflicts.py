@@ -75,5 +75,9 @@ def conflicts(device: "Device") -> Iterator[tuple[bool, str]]:
         (device.bus_bits is None) != (device.bus_hz is None),
         "a bus has a width and a rate: give both bus_bits and bus_hz",
     )
+    yield (
+        device.digital_ops_per_s is not None and device.digital_macs_per_s is None,
+        "digital_ops_per_s alone times no model: give digital_macs_per_s beside it",
+    )
     stuck = device.stuck_off + device.stuck_on
     yield stuck > 1, f"stuck_off + stuck_on = {stuck} is more than 1"

@@ -36,6 +36,15 @@ def test_a_small_array_takes_longer():
     assert latency_per_token(small, TWO_LAYERS, LENGTHS) == pytest.approx(by_hand)
 
 
+def test_a_digital_rate_does_not_enter_the_time_on_the_substrate():
+    rated = SLOW.changed(digital_macs_per_s=1.0, digital_ops_per_s=1.0)
+    together = latency_per_token(SLOW, TWO_LAYERS, LENGTHS)
+    assert latency_per_token(rated, TWO_LAYERS, LENGTHS) == together
+    for rung in ("digital", "device"):
+        with pytest.raises(DeviceError, match="digital_macs_per_s cannot act in a run"):
+            infer(MODEL, some(4), device=rated, rung=rung)
+
+
 def test_what_a_model_asks():
     found = attention_of(MODEL.fixed_query, 7)
     assert (found.n_layers, found.n_heads, found.d_osc) == (1, 1, 2)

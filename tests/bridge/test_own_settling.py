@@ -22,7 +22,7 @@ def test_a_larger_share_takes_longer_and_prices_follow():
         device, said = own_settling(MODEL, RING, q)
         times.append(device.settle_time)
         assert f"p{100 * q:g} of" in said
-        assert "4,000 items of" in said or "items of" in said
+        assert "items of" in said
         assert f"{device.settle_time:.3g} s; the device gives" in said
         assert device.changed(settle_time=RING.settle_time).settle_time == (
             RING.settle_time
@@ -52,7 +52,8 @@ def test_the_run_behind_it_is_the_digital_model():
 
 def test_a_language_model_reads_some_windows(monkeypatch):
     monkeypatch.setattr(module, "WINDOWS", 2)
-    _, said = own_settling(language_model(), RING, 0.5)
+    sphere = Device.load("sphere-generic")
+    _, said = own_settling(language_model(), sphere, 0.5)
     assert "on 2 windows of" in said
 
 

@@ -81,6 +81,9 @@ def test_the_rates_of_a_device_are_the_default():
     given = timed(SLOW, macs_per_s=2.0, ops_per_s=4.0, shape=SHAPE)
     assert timed(kind, shape=SHAPE).seconds == given.seconds
     assert timed(kind, shape=SHAPE, macs_per_s=1.0).macs_per_s == 1.0
+    assert timed(kind).seconds == timed(SLOW, macs_per_s=2.0).seconds
+    with pytest.raises(DeviceError, match="digital_ops_per_s alone times no model"):
+        SLOW.changed(digital_ops_per_s=1.0)
     with pytest.raises(DeviceError, match=r"digital_macs_per_s: .*greater than 0"):
         SLOW.changed(digital_macs_per_s=0.0)
 

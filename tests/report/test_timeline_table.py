@@ -44,6 +44,30 @@ def test_each_sweep_is_a_column():
     assert third["memory lasts"] == "volatile"
 
 
+def test_a_stream_of_sweeps_has_a_rate_and_a_busiest_part():
+    """Prefill: 2 x (64 rows and one of anchors) of 100 ns, more than 4 of 1.01 us."""
+    found = table(printed(RING, causal=True))
+    assert found["busiest"] == ["bus", "bus", "-", "array"]
+    assert found["sweeps in flight"] == ["2", "2", "1", "2"]
+    assert found["if overlapped, at best"][0] == "4.92 M"
+    assert found["if overlapped, at best"][2] == found["tokens per second"][2]
+    out = printed(RING, causal=True)
+    assert "needs a second set of couplings" in out
+
+
+def test_writing_and_anchors_are_shown_where_they_are_known():
+    device, model = RING, Attention(2, 4, 2, 64, causal=True, d_head=16)
+    console = Console(file=StringIO(), width=300)
+    print_timelines(console, sweeps(device, model, batch=1), (1e-12, 2e-12))
+    found = table(console.file.getvalue())
+    assert found["to write, per token"] == ["1 pJ", "2 pJ"]
+    assert found["anchor words per token"] == ["8", "512"]
+    assert "anchor words per token" not in table(
+        printed(RING.changed(tiles=8), causal=True)
+    )
+    assert "to write, per token" not in table(printed(RING, causal=True))
+
+
 def test_what_is_unlimited_or_not_timed_is_said():
     out = printed(RING, causal=True)
     assert "couplers_per_oscillator: not stated, unlimited" in out
@@ -52,7 +76,8 @@ def test_what_is_unlimited_or_not_timed_is_said():
 
 def test_a_model_that_is_not_causal_is_not_decoded():
     out = printed(RING, causal=False, macs_per_s=1e12)
-    assert "decode" not in out
+    assert "decode, 1" not in out
+    assert "prefill, 1" in out
     assert {"time to score", "time to sum values"} <= set(table(out))
     assert "no digital rate" not in out
 

@@ -8,6 +8,7 @@ import pytest
 from oscsim.errors import DeviceError
 from oscsim.substrate.device import (
     CHARACTERISTICS,
+    DIGITAL_RATES,
     IMPERFECTIONS,
     RUNGS,
     SIZES,
@@ -55,6 +56,8 @@ EVERYTHING = {
     "bus_bits": 32,
     "bus_hz": 1e8,
     "write_endurance": 1e15,
+    "digital_macs_per_s": 1e12,
+    "digital_ops_per_s": 1e11,
     "energy": {
         "oscillator_node_nm": 65,
         "digital_node_nm": 45,
@@ -66,6 +69,7 @@ KEPT_ALWAYS = {
     *("frequency_hz", "weak_coupling", "coupling_max", "query_slots"),
     *("write_time", "read_time", "winding_counter", "energy"),
     *SIZES,
+    *DIGITAL_RATES,
 }
 
 
@@ -168,6 +172,9 @@ BASE = 'oscillator = "ring"\ncoupling_max = 1e7\nfrequency_hz = 1e8\n'
         ("bus_hz = 1e8", "give both bus_bits and bus_hz"),
         ("weight_bits = 5\nbus_bits = 32\nbus_hz = 0", "bus_hz"),
         ("write_endurance = 0", "write_endurance"),
+        ("digital_macs_per_s = 0", "digital_macs_per_s"),
+        ("digital_macs_per_s = -1e9", "digital_macs_per_s"),
+        ("digital_ops_per_s = 1e9", "digital_ops_per_s alone times no model"),
         ('time_unit = "ms"', "time_unit"),
         ("weight_bits = [4]", "weight_bits"),
         ("[weight_bits]\nunit = 'bit'", "weight_bits"),
