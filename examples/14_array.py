@@ -24,51 +24,36 @@ from oscsim.report.timeline_table import print_timelines
 MODEL = Path(__file__).parents[1] / "data" / "checkpoints" / "bytes-osc-d2-p4"
 
 parser = argparse.ArgumentParser(description=__doc__)
-parser.add_argument("--device", default="ring-28nm")
 parser.add_argument("--macs", type=float, default=1e12, help="digital, per second")
 parser.add_argument("--ops", type=float, default=2e11, help="elementwise, per second")
 parser.add_argument("--figure", type=Path, default=Path("array.png"))
 parser.add_argument("--quick", action="store_true", help="fewer windows")
 given = parser.parse_args()
-device = osc.Device.load(given.device).changed(tiles=4)
+device = osc.Device.load("ring-28nm").changed(tiles=4)
 checkpoint = osc.load_checkpoint(MODEL)
 windows = 2 if given.quick else 16
 run = osc.infer(checkpoint, device=device, chips=1, windows=windows, repeats=1)
 tally = run.tallies[0]
-undriven = percent(tally.undriven / tally.oscillators, 1)
 quantiles = {
     q: settle_quantile(device, tally, q, of_driven=True) for q in (0.5, 0.9, 0.99)
 }
-print(f"{tally.oscillators:,} oscillators of {windows} windows, {undriven} undriven;")
+share = percent(tally.undriven / tally.oscillators, 1)
+print(f"{tally.oscillators:,} oscillators of {windows} windows, {share} undriven;")
 print("the others settle to 0.01 rad in", end=" ")
 print(", ".join(f"{quantity(t, 's')} (p{100 * q:g})" for q, t in quantiles.items()))
 print(f"the device gives {quantity(device.settle_time, 's')}\n")
 model = attention_of(checkpoint.fixed_query, run.data.context)
-shape = shape_of(run, run.existing_lengths)
+rates = {"macs_per_s": given.macs, "ops_per_s": given.ops}
+rates["shape"] = shape_of(run, run.existing_lengths)
 measured = quantiles[0.99]
-console = Console(width=100)
 for time in (device.settle_time, measured):
-    found = sweeps(
-        device,
-        model,
-        batch=64,
-        settle_s=time,
-        macs_per_s=given.macs,
-        ops_per_s=given.ops,
-        shape=shape,
-    )
-    print_timelines(console, found)
-small = device.changed(couplers_per_oscillator=32)
-for bad in (small, device.changed(write_endurance=1e9)):
+    found = sweeps(device, model, batch=64, settle_s=time, **rates)
+    print_timelines(Console(width=100), found)
+for change in ({"couplers_per_oscillator": 32}, {"write_endurance": 1e9}):
     try:
-        sweeps(bad, model, batch=1)
+        sweeps(device.changed(**change), model, batch=1)
     except DeviceError as error:
         print(f"refused: {error}")
 arrays = [device.changed(oscillators=n) for n in (16, 64, 256)]
-given.figure.write_bytes(
-    png(
-        timeline_figure(
-            arrays, model, settle_s=measured, macs_per_s=given.macs, shape=shape
-        )
-    )
-)
+drawn = timeline_figure(arrays, model, settle_s=measured, **rates)
+given.figure.write_bytes(png(drawn))

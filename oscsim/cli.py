@@ -498,7 +498,8 @@ def devices(
     as_json: AsJson = False,
 ) -> None:
     """List the presets; one with its sources, prices and bounds of physics."""
-    from oscsim.energy.limits import physics_limits, precision
+    from oscsim.energy.limits import physics_limits
+    from oscsim.energy.precision import precision
     from oscsim.report.limits_table import print_limits
     from oscsim.report.terminal import print_device, print_devices
     from oscsim.substrate.device import Device, presets

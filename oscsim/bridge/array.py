@@ -12,8 +12,9 @@ from oscsim.bridge.setting import Setting
 from oscsim.energy.area import Area, area
 from oscsim.energy.baselines import Shape
 from oscsim.energy.components import Library
-from oscsim.energy.limits import Limit, Precision, physics_limits, precision
+from oscsim.energy.limits import Limit, physics_limits
 from oscsim.energy.mapping import Attention, map_attention
+from oscsim.energy.precision import Precision, precision
 from oscsim.energy.timeline import Timeline, sweeps, timeline
 from oscsim.energy.writes import write_energy_j
 from oscsim.models.config import FixedQueryConfig

@@ -5,17 +5,14 @@ from dataclasses import dataclass
 
 from oscsim.energy.bounds import (
     converter_floor,
-    locked_sigma,
-    mismatch_angle,
-    phase_bits,
     sampling_bound,
     schreier_db,
     settling_bound,
     walden_j,
 )
 from oscsim.energy.components import Library
+from oscsim.energy.precision import drive_of
 from oscsim.energy.prices import PICO, Prices
-from oscsim.errors import DeviceError, SpecError
 from oscsim.substrate.device import Device
 from oscsim.units import ring_diffusion_minimum, thermal_diffusion_bound
 
@@ -56,73 +53,6 @@ class Limit:
         return self.actual / self.bound
 
 
-@dataclass(frozen=True)
-class Precision:
-    """How well one locked oscillator at one drive can hold a phase.
-
-    Attributes
-    ----------
-    drive : float
-        |h| (rad/s).
-    thermal_rad : float
-        Standard deviation from thermal diffusion.
-    mismatch_rad : float
-        Standard deviation from the spread of frequencies between oscillators.
-    read_bits : int or None
-        Of the converter; None without one.
-    """
-
-    drive: float
-    thermal_rad: float
-    mismatch_rad: float
-    read_bits: int | None
-
-    @property
-    def thermal_bits(self) -> float:
-        """Bits over a turn that heat leaves; infinite without diffusion."""
-        return phase_bits(self.thermal_rad)
-
-    @property
-    def mismatch_bits(self) -> float:
-        """Bits over a turn that mismatch leaves; infinite without any."""
-        return phase_bits(self.mismatch_rad)
-
-    @property
-    def limited_by(self) -> str:
-        """The least of the three, in a word."""
-        found = {"heat": self.thermal_bits, "mismatch": self.mismatch_bits}
-        if self.read_bits is not None:
-            found["read-out"] = float(self.read_bits)
-        return min(found, key=lambda name: found[name])
-
-
-def precision(device: Device, drive: float | None = None) -> Precision:
-    """Return what heat, mismatch and the converter leave of a phase.
-
-    Parameters
-    ----------
-    device : Device
-        In seconds.
-    drive : float, optional
-        |h| (rad/s); the coupling at full scale by default. Give a quantile of
-        a run's drives: trained ones are often far smaller.
-
-    Raises
-    ------
-    DeviceError
-        If the device is in model units.
-    SpecError
-        If ``drive`` is not positive.
-    """
-    h = _drive(device, drive)
-    return Precision(
-        drive=h,
-        thermal_rad=locked_sigma(device.diffusion, h),
-        mismatch_rad=mismatch_angle(device.detuning_sigma, h),
-        read_bits=device.adc_bits,
-    )
-
-
 def physics_limits(
     device: Device, library: Library | None = None, drive: float | None = None
 ) -> tuple[Limit, ...]:
@@ -160,7 +90,7 @@ def physics_limits(
     underdamped one (LC, mechanical, Josephson) can beat it.
     """
     library = Library.load() if library is None else library
-    h = _drive(device, drive)
+    h = drive_of(device, drive)
     prices = Prices.of_device(device)
     limits: list[Limit] = []
     if device.frequency_hz is not None and "oscillator_s" in prices.terms:
@@ -295,14 +225,3 @@ def _energy(action: str, prices: Prices, library: Library) -> tuple[float, str]:
     base = prices.base(action, product, library)
     value = math.prod(library[name].value for name in product)
     return value * PICO, base.id
-
-
-def _drive(device: Device, drive: float | None) -> float:
-    if device.coupling_max is None:
-        raise DeviceError(
-            f"device {device.name} is in model units: limits need time_unit 's'"
-        )
-    found = device.coupling_max if drive is None else drive
-    if not (found > 0 and math.isfinite(found)):
-        raise SpecError(f"drive must be finite and > 0 rad/s, got {found}")
-    return found

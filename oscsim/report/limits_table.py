@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
-from oscsim.energy.limits import Limit, Precision
+from oscsim.energy.limits import Limit
+from oscsim.energy.precision import Precision
 from oscsim.report.numbers import quantity
 
 LIMIT_HEADER = ("quantity", "this device", "bound", "times above", "bound from")

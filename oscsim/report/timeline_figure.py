@@ -32,6 +32,7 @@ def timeline_figure(
     batches: Sequence[int] = BATCHES,
     settle_s: float | None = None,
     macs_per_s: float | None = None,
+    ops_per_s: float | None = None,
     shape: Shape | None = None,
 ) -> Figure:
     """Draw decoding against the batch: rate by array, time by phase on the last.
@@ -44,7 +45,7 @@ def timeline_figure(
         A causal model.
     batches : sequence of int
         Sequences at a time, increasing.
-    settle_s, macs_per_s, shape : optional
+    settle_s, macs_per_s, ops_per_s, shape : optional
         As in `oscsim.energy.timeline.timeline`.
 
     Returns
@@ -69,6 +70,7 @@ def timeline_figure(
                 map_attention(device, model, batch=batch, is_decoding=True),
                 settle_s=settle_s,
                 macs_per_s=macs_per_s,
+                ops_per_s=ops_per_s,
                 shape=shape,
             )
             for batch in batches

@@ -3,7 +3,8 @@ import math
 import pytest
 
 from oscsim.energy.components import Library
-from oscsim.energy.limits import core_power, physics_limits, precision
+from oscsim.energy.limits import core_power, physics_limits
+from oscsim.energy.precision import precision
 from oscsim.errors import ComponentError, DeviceError, SpecError
 from oscsim.substrate.device import Device
 

@@ -7,8 +7,9 @@ import pytest
 from oscsim.counts import Counts
 from oscsim.energy.components import Library
 from oscsim.energy.ledger import account
-from oscsim.energy.limits import core_power, precision
+from oscsim.energy.limits import core_power
 from oscsim.energy.mapping import Attention, map_attention
+from oscsim.energy.precision import precision
 from oscsim.energy.prices import Prices
 from oscsim.energy.timeline import sweeps
 from oscsim.errors import DeviceError

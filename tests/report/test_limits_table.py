@@ -2,7 +2,8 @@ from io import StringIO
 
 from rich.console import Console
 
-from oscsim.energy.limits import physics_limits, precision
+from oscsim.energy.limits import physics_limits
+from oscsim.energy.precision import precision
 from oscsim.report.limits_table import precision_line, print_limits
 from oscsim.substrate.device import Device
 
