@@ -3,12 +3,29 @@
 import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from oscsim.errors import DeviceError
 from oscsim.substrate.conflicts import conflicts
+from oscsim.substrate.device_fields import (
+    CHARACTERISTICS,
+    DIGITAL_RATES,
+    IMPERFECTIONS,
+    RUNGS,
+    SINGLE_PHASE,
+    SIZES,
+    Bits,
+    Fraction,
+    Kind,
+    Number,
+    PositiveRate,
+    Rate,
+    Rung,
+    Seconds,
+    Spread,
+)
 from oscsim.substrate.device_file import (
     first_problem,
     presets,
@@ -33,28 +50,6 @@ __all__ = [
     "default_device",
     "presets",
 ]
-
-Spread = Annotated[float, Field(ge=0, le=10)]
-Rate = Annotated[float, Field(ge=0, le=1e18)]
-PositiveRate = Annotated[float, Field(gt=0, le=1e18)]
-Seconds = Annotated[float, Field(ge=0, le=1e6)]
-Fraction = Annotated[float, Field(ge=0, le=1)]
-Bits = Annotated[int, Field(ge=1, le=24)]
-Number = Annotated[int, Field(ge=1, le=10**12)]
-Rung: TypeAlias = Literal["digital", "ideal", "finite", "noisy", "device"]
-
-Kind: TypeAlias = Literal[
-    "ideal", "ring", "lc", "relaxation", "josephson", "mechanical", "sphere"
-]
-
-SINGLE_PHASE: tuple[Kind, ...] = (
-    "ring",
-    "lc",
-    "relaxation",
-    "josephson",
-    "mechanical",
-)
-RUNGS: tuple[Rung, ...] = ("digital", "ideal", "finite", "noisy", "device")
 
 
 class Device(BaseModel):
@@ -336,52 +331,6 @@ class Device(BaseModel):
                 f"device {self.name} has single-phase oscillators (d_osc = 2) but "
                 f"the checkpoint has d_osc = {d_osc}: use sphere-generic"
             )
-
-
-IMPERFECTIONS = (
-    "weight_bits",
-    "anchor_bits",
-    "coupling_mismatch",
-    "coupling_offset",
-    "anchor_mismatch",
-    "anchor_gain_mismatch",
-    "frequency_mismatch",
-    "frequency_offset",
-    "stuck_off",
-    "stuck_on",
-    "settle_time",
-    "start",
-    "diffusion",
-    "readout_noise",
-    "adc_bits",
-)
-
-
-SIZES = (
-    "oscillators",
-    "couplers_per_oscillator",
-    "tiles",
-    "bus_bits",
-    "bus_hz",
-    "write_endurance",
-)
-
-
-DIGITAL_RATES = ("digital_macs_per_s", "digital_ops_per_s")
-
-
-CHARACTERISTICS = (
-    "frequency_hz",
-    "weak_coupling",
-    "coupling_max",
-    "range_limit",
-    "query_slots",
-    "write_time",
-    "read_time",
-    "winding_counter",
-    *SIZES,
-    *DIGITAL_RATES,
-)
 
 
 def default_device(d_osc: int | None) -> str:
