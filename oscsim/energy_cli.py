@@ -264,6 +264,7 @@ def _estimate(
     sizes, assumed = parse_shape(shape)
     hardware = Device.load(device or default_device(sizes.d_osc)).changed(**fields)
     notes = [f"assumed: {', '.join(assumed)}"] if assumed else []
+    notes.append("settling takes the device's settle_time: there are no drives to ask")
     if sizes.power == 1:
         notes.append("assumed: no anchor longer than 1, so that no clamp acts")
     return estimate(

@@ -13,6 +13,7 @@ from tests.bridge.language import prose, written
 
 DATA = Path(__file__).parents[1] / "data"
 SVA = str(DATA / "checkpoints" / "sva-osc-d2-s0")
+KURAMOTO = str(DATA / "checkpoints" / "kuramoto-260k")
 LINE = "T=16,H=2,d_model=16,d_osc=2,layers=1,coupling=softplus"
 
 
@@ -42,6 +43,7 @@ def test_a_bare_description(capfd):
         "core + converters",
         "what the ratio hangs on",
         "d_ff = 64 (4 d_model)",
+        "settling takes the device's settle_time: there are no drives",
         "accuracy not measured",
         "an assumption range and not a confidence interval",
     ):
@@ -263,6 +265,12 @@ def test_the_library_is_listed_and_filtered(capfd):
             ["--shape", LINE, "--settle-quantile", ".9"],
             "needs the drives of a checkpoi",
         ),
+        (
+            [SVA.replace("osc-d2", "softmax"), "--macs-per-s", "1e9"],
+            "is not fixed-query",
+        ),
+        ([KURAMOTO, "--macs-per-s", "1e9"], "is not fixed-query oscillator attention"),
+        ([KURAMOTO, "--settle-quantile", ".5"], "has no oscillators that settle"),
         ([SVA, "--settle-quantile", "1"], "must be in (0, 1), got 1"),
         ([SVA, "--settle-quantile", "0"], "must be in (0, 1), got 0"),
         ([SVA, "--settle-quantile", "nan"], "must be in (0, 1), got nan"),

@@ -34,7 +34,7 @@ def test_rows_add_up_and_name_their_components():
 
 def test_area_times_time_per_token_of_every_sweep():
     array = found()
-    said = " ".join(area_notes(array))
+    said = " ".join(area_notes(array, array.area))
     first = array.area.nominal_mm2 * 1e6 / array.timed[0].tokens_per_s
     assert f"{first:.3g} um2 s (prefill, 1)" in said
     assert "um2 s (decode, 2)" in said
@@ -44,7 +44,7 @@ def test_an_array_of_which_nothing_is_known():
     energy = RING.energy.model_copy(update={"areas": {}, "digital_node_nm": 7})
     array = found(RING.changed(energy=energy.model_dump()))
     assert area_rows(array.area)[-1] == ("sum of the known", "none", "", "")
-    assert not any("um2 s" in note for note in area_notes(array))
+    assert not any("um2 s" in note for note in area_notes(array, array.area))
 
 
 def test_it_fits_a_terminal_of_100_columns():
