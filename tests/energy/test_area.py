@@ -110,6 +110,14 @@ def test_ranges_are_of_draws_that_parts_share():
     )
 
 
+def test_the_cells_of_a_published_chip_fit_its_die():
+    """Lo et al. 2023: four arrays of 48 x 48 cells on 1.8 x 1.0 mm, more than half."""
+    chip = RING.changed(oscillators=48, tiles=4, couplers_per_oscillator=48)
+    cells = of(chip).parts[2]
+    assert cells.number == 4 * 48 * 48
+    assert 0.5 * 1.8 < cells.nominal_mm2 < 1.8
+
+
 def test_another_node_is_said():
     notes = of(Device.load("ring-7nm")).notes
     assert any("converters: of 65 nm at 7 nm, as it is" in note for note in notes)
