@@ -15,6 +15,7 @@ from oscsim.counts import Counts
 from oscsim.errors import DataError
 from oscsim.models.config import FixedQueryConfig
 from oscsim.models.fixed_query import Pass, settle_digital
+from oscsim.models.kuramoto_config import TransformerConfig
 from oscsim.substrate.drive import Drive
 from oscsim.substrate.mismatch import Programming
 from oscsim.typing import FloatArray, IntArray
@@ -67,7 +68,7 @@ def calibrate(
     if not isinstance(config, FixedQueryConfig) or config.attention == "softmax":
         return Calibration((), "none: no oscillators")
     warnings: tuple[str, ...] = ()
-    bundled = _bundled_items(config)
+    bundled = training_items(config)
     if bundled is not None:
         items, source = bundled, f"{len(bundled)} bundled training items"
     else:
@@ -90,12 +91,14 @@ def calibrate(
     return Calibration(layers, source, warnings)
 
 
-def _bundled_items(config: FixedQueryConfig) -> IntArray | FloatArray | None:
-    """Return the training items of the task, None if there are none to use."""
-    if config.task == "digits":
+def training_items(
+    config: FixedQueryConfig | TransformerConfig,
+) -> IntArray | FloatArray | None:
+    """Return a few bundled training items of the task, None if there are none."""
+    if isinstance(config, FixedQueryConfig) and config.task == "digits":
         return _bundled_clips(config)
-    if config.task == "bytes":
-        context = config.trained_length or config.max_len
+    if isinstance(config, TransformerConfig) or config.task == "bytes":
+        context = getattr(config, "trained_length", None) or config.max_len
         text = calibration_bytes(max(1, CALIBRATION_BYTES // context) * context)
         return None if text is None else text.reshape(-1, context)
     path = data_folder("datasets") / "sva" / "calibration.jsonl"

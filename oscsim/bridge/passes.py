@@ -16,6 +16,7 @@ from threadpoolctl import threadpool_limits
 from oscsim.counts import Counts
 from oscsim.errors import EvaluationError, SpecError
 from oscsim.models import fixed_query, kuramoto_attention, transformer
+from oscsim.models.arithmetic import EXACT
 from oscsim.models.families import ModelConfig
 from oscsim.models.fixed_query import Pass
 from oscsim.models.kuramoto_attention import PhasePass
@@ -26,7 +27,7 @@ BLOCK = 64
 MOST_THREADS = 1024
 
 AnyPass: TypeAlias = Pass | PhasePass
-"""One forward pass of a model; the transformer needs nothing of it."""
+"""One forward pass of a model; the transformer needs only its arithmetic."""
 
 _NOT_FINITE = (
     "the model or the chip left the range of float64 ({}): its weights, or the "
@@ -153,7 +154,8 @@ def _forward(
     run: AnyPass,
 ) -> FloatArray:
     if isinstance(config, TransformerConfig):
-        return transformer.forward(weights, config, block.tokens)
+        path = run.arithmetic if isinstance(run, Pass) else EXACT
+        return transformer.forward(weights, config, block.tokens, arithmetic=path)
     if isinstance(config, KuramotoConfig):
         phases = run if isinstance(run, PhasePass) else None
         return kuramoto_attention.forward(

@@ -7,34 +7,33 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from oscsim.counts import Counts
+from oscsim.errors import SpecError
 from oscsim.models import counting
+from oscsim.models.arithmetic import EXACT, Arithmetic, shares
 from oscsim.models.config import FixedQueryConfig
-from oscsim.models.layers import (
-    couple,
-    gelu,
-    layer_norm,
-    linear,
-    mean_over,
-    softmax,
-)
+from oscsim.models.fixed_query_counts import count_attention, count_feed_forward
+from oscsim.models.layers import below_peak, couple, gelu, layer_norm, mean_over
 from oscsim.models.masks import Masks
 from oscsim.models.prefix_sums import illegal_pairs, read_in_prefix_sums
 from oscsim.substrate.drive import Drive, Settle
 from oscsim.typing import FloatArray, IntArray
 
 NORM_FLOOR = 1e-8
-READOUT_FLOOR = 1e-8
 
 ReadOut: TypeAlias = Literal["direct", "prefix"]
 """The value sum pair by pair, or for p = 1 in prefix sums."""
 
 
-def settle_digital(drive: Drive, counts: Counts) -> FloatArray:
+def settle_digital(
+    drive: Drive, counts: Counts, arithmetic: Arithmetic = EXACT
+) -> FloatArray:
     """Return the fixed point ``h / max(|h|, 1e-8)``, ``h_i = sum_j w_ij r_j``.
 
     This is the state that the model was trained with.
     """
-    field_ = np.matmul(drive.coupling, drive.anchors)
+    field_ = arithmetic.weighted_sum(
+        f"layers.{drive.layer}.drive", drive.coupling, drive.anchors
+    )
     norm = np.sqrt(np.sum(field_ * field_, axis=-1, keepdims=True))
     n_heads, _, d_osc = drive.anchors.shape
     counting.count_drive_sum(counts, n_heads * int(drive.connected.sum()), d_osc)
@@ -62,6 +61,14 @@ class Pass:
     readout : {"direct", "prefix"}
         How the value sum is done. Both give the same numbers for p = 1 where
         ``clamped`` stays 0; whoever asks for prefix sums checks that.
+    arithmetic : Arithmetic
+        The data path of the digital layers, floating point by default; that of
+        the oscillators is the settle's own.
+
+    Raises
+    ------
+    SpecError
+        If prefix sums are asked of another data path than floating point.
     """
 
     settle: Settle = settle_digital
@@ -69,6 +76,14 @@ class Pass:
     clamped: int = 0
     attention: list[FloatArray] | None = None
     readout: ReadOut = "direct"
+    arithmetic: Arithmetic = EXACT
+
+    def __post_init__(self) -> None:
+        if self.readout == "prefix" and self.arithmetic is not EXACT:
+            raise SpecError(
+                "prefix sums are kept in floating point, got readout = 'prefix' with "
+                "another arithmetic: use 'direct'"
+            )
 
 
 def forward(
@@ -120,7 +135,7 @@ def forward(
     masks = Masks.of(config, inputs, items)
     rows = tokens = int(masks.live.sum())
     run.counts.tokens += tokens
-    x = _embed(weights, config, inputs, masks, run.counts)
+    x = _embed(weights, config, inputs, masks, run)
     for layer in range(config.n_layers):
         x = x + _attention(weights, config, layer, x, masks, items, run)
         x = x + _feed_forward(weights, config, layer, x, rows, run)
@@ -144,7 +159,7 @@ def forward(
         rows * config.n_outputs,
         token_bytes=config.n_features or counting.TOKEN_ID_BYTES,
     )
-    return linear(x, weights["head.weight"], weights["head.bias"])
+    return run.arithmetic.linear(weights, "head", x)
 
 
 def _embed(
@@ -152,18 +167,18 @@ def _embed(
     config: FixedQueryConfig,
     inputs: IntArray | FloatArray,
     masks: Masks,
-    counts: Counts,
+    run: Pass,
 ) -> FloatArray:
     """Return the residual stream at its start, (batch, time, d_model)."""
     rows, positions = int(masks.live.sum()), weights["pos_enc.pe"][0]
     if config.n_features is None:
-        counting.count_embedding(counts, rows, config.d_model)
+        counting.count_embedding(run.counts, rows, config.d_model)
         x = weights["embedding.weight"][inputs]
     else:
-        counting.count_frames(counts, rows, config.n_features, config.d_model)
+        counting.count_frames(run.counts, rows, config.n_features, config.d_model)
         dtype = weights["proj.weight"].dtype
         frames = np.where(masks.present[..., None], inputs, 0).astype(dtype, copy=False)
-        x = linear(frames, weights["proj.weight"], weights["proj.bias"])
+        x = run.arithmetic.linear(weights, "proj", frames)
     start: FloatArray = x + positions[: inputs.shape[1]]
     return start
 
@@ -173,13 +188,18 @@ def scores_of(
     config: FixedQueryConfig,
     layer: int,
     x: FloatArray,
+    arithmetic: Arithmetic = EXACT,
 ) -> FloatArray:
     """Return ``q.k / sqrt(d_head)``, shape (batch, heads, time, time)."""
-    query = _heads(linear(x, weights[f"layers.{layer}.attn.W_q.weight"]), config)
-    key = _heads(linear(x, weights[f"layers.{layer}.attn.W_k.weight"]), config)
+    block = f"layers.{layer}"
+    query, key = (
+        _heads(arithmetic.linear(weights, f"{block}.attn.{name}", x), config)
+        for name in ("W_q", "W_k")
+    )
     scale = x.dtype.type(1 / np.sqrt(config.d_head))
-    scores: FloatArray = np.matmul(query, np.swapaxes(key, -1, -2)) * scale
-    return scores
+    return scale * arithmetic.product(
+        f"{block}.scores", query, np.swapaxes(key, -1, -2)
+    )
 
 
 def couplings_of(
@@ -188,9 +208,10 @@ def couplings_of(
     layer: int,
     normed: FloatArray,
     masks: Masks,
+    arithmetic: Arithmetic = EXACT,
 ) -> FloatArray:
     """Return the couplings ``w_ij``, masked pairs 0, (batch, heads, time, time)."""
-    scores = scores_of(weights, config, layer, normed)
+    scores = scores_of(weights, config, layer, normed, arithmetic)
     coupling = couple(scores, config.coupling)
     return coupling * masks.coupled[:, None].astype(coupling.dtype)
 
@@ -214,13 +235,15 @@ def _attention(
     normed = layer_norm(
         x, weights[f"{block}.norm1.weight"], weights[f"{block}.norm1.bias"]
     )
-    value = _heads(linear(normed, weights[f"{block}.attn.W_v.weight"]), config)
+    data_path = run.arithmetic
+    value = _heads(data_path.linear(weights, f"{block}.attn.W_v", normed), config)
     factored = run.readout == "prefix" and run.attention is None
     if config.attention == "softmax":
-        scores = scores_of(weights, config, layer, normed)
-        mixing = softmax(np.where(masks.coupled[:, None], scores, -np.inf))
+        scores = scores_of(weights, config, layer, normed, data_path)
+        scores = np.where(masks.coupled[:, None], scores, -np.inf)
+        affinity = data_path.exponential(below_peak(scores))
     else:
-        coupling = couplings_of(weights, config, layer, normed, masks)
+        coupling = couplings_of(weights, config, layer, normed, masks, data_path)
         anchors = weights[f"{block}.attn.anchors"][:, : x.shape[1]]
         drive = Drive(layer, items, coupling, anchors, masks.connected, masks.live)
         state = run.settle(drive, run.counts).astype(coupling.dtype, copy=False)
@@ -228,33 +251,33 @@ def _attention(
             run.clamped += illegal_pairs(state, anchors, masks)
             mixed = read_in_prefix_sums(state, anchors, value, masks, config.causal)
         else:
-            mixing = _read_out(config, state, anchors, masks, run)
+            affinity = _affinity(config, layer, state, anchors, masks, run)
     if not factored:
-        mixed = np.matmul(mixing, value)
+        mixed = data_path.average(f"{block}.values", affinity, value)
     if run.attention is not None:
-        run.attention.append(mixing)
-    _count_attention(config, masks, run.counts, factored=factored)
+        run.attention.append(shares(affinity))
+    count_attention(config, masks, run.counts, factored=factored)
     mixed = np.swapaxes(mixed, 1, 2).reshape(x.shape)
-    return linear(
-        mixed, weights[f"{block}.attn.W_o.weight"], weights[f"{block}.attn.W_o.bias"]
-    )
+    return data_path.linear(weights, f"{block}.attn.W_o", mixed)
 
 
-def _read_out(
+def _affinity(
     config: FixedQueryConfig,
+    layer: int,
     state: FloatArray,
     anchors: FloatArray,
     masks: Masks,
     run: Pass,
 ) -> FloatArray:
-    similarity = np.matmul(state, np.swapaxes(anchors, -1, -2))
+    """Return ``max(0, 1 + z_i.r_j)^p`` of the pairs that are read out."""
+    similarity = run.arithmetic.product(
+        f"layers.{layer}.similarity", state, np.swapaxes(anchors, -1, -2)
+    )
     read = masks.connected[:, None]
     run.clamped += int(np.count_nonzero((similarity < -1) & read))
-    affinity = np.maximum(1 + similarity, 0) ** config.p
+    affinity: FloatArray = np.maximum(1 + similarity, 0) ** config.p
     affinity *= masks.readable[:, None].astype(affinity.dtype)
-    total = np.sum(affinity, axis=-1, keepdims=True)
-    mixing: FloatArray = affinity / np.maximum(total, READOUT_FLOOR)
-    return mixing
+    return affinity
 
 
 def _feed_forward(
@@ -269,49 +292,6 @@ def _feed_forward(
     normed = layer_norm(
         x, weights[f"{block}.norm2.weight"], weights[f"{block}.norm2.bias"]
     )
-    inner = linear(
-        normed, weights[f"{block}.ffn.0.weight"], weights[f"{block}.ffn.0.bias"]
-    )
-    counting.count_layernorm(run.counts, rows, config.d_model)
-    counting.count_linear(
-        run.counts, "ffn", rows, config.d_model, config.d_ff, bias=True
-    )
-    counting.count_gelu(run.counts, rows * config.d_ff)
-    counting.count_residual(run.counts, rows, config.d_model)
-    counting.count_linear(
-        run.counts, "ffn", rows, config.d_ff, config.d_model, bias=True
-    )
-    return linear(
-        gelu(inner), weights[f"{block}.ffn.3.weight"], weights[f"{block}.ffn.3.bias"]
-    )
-
-
-def _count_attention(
-    config: FixedQueryConfig, masks: Masks, counts: Counts, *, factored: bool
-) -> None:
-    rows = int(masks.live.sum())
-    pairs = config.n_heads * int(masks.connected.sum())
-    counting.count_layernorm(counts, rows, config.d_model)
-    for bias in (False, False, False, True):
-        counting.count_linear(
-            counts, "projection", rows, config.d_model, config.d_model, bias=bias
-        )
-    counting.count_scores(counts, pairs, config.d_head)
-    counting.count_cache_write(counts, rows, (1 if factored else 2) * config.d_model)
-    counting.count_residual(counts, rows, config.d_model)
-    queries = config.n_heads * rows
-    if factored and config.d_osc is not None:
-        counting.count_coupling(counts, pairs, config.coupling)
-        stores = None if config.causal else config.n_heads * len(masks.live)
-        counting.count_prefix_update(
-            counts, queries, config.d_osc, config.d_head, stores=stores
-        )
-        counting.count_prefix_read(counts, queries, config.d_osc, config.d_head)
-        return
-    if config.attention == "softmax":
-        counting.count_softmax(counts, pairs, queries, config.d_head)
-    elif config.d_osc is not None:
-        counting.count_coupling(counts, pairs, config.coupling)
-        counting.count_similarity(counts, pairs, config.d_osc, power=config.p)
-        counting.count_readout_normalise(counts, pairs, queries, config.d_head)
-    counting.count_value_sum(counts, pairs, config.d_head)
+    inner = run.arithmetic.linear(weights, f"{block}.ffn.0", normed)
+    count_feed_forward(config, rows, run.counts)
+    return run.arithmetic.linear(weights, f"{block}.ffn.3", gelu(inner))

@@ -41,10 +41,16 @@ def gelu(x: FloatArray) -> FloatArray:
     return result
 
 
+def below_peak(scores: FloatArray) -> FloatArray:
+    """Return scores less the largest of the last axis; a row of -inf stays so."""
+    peak = np.max(scores, axis=-1, keepdims=True)
+    shifted: FloatArray = scores - np.where(np.isfinite(peak), peak, 0)
+    return shifted
+
+
 def softmax(scores: FloatArray) -> FloatArray:
     """Return the softmax over the last axis; a row of -inf gives zeros."""
-    peak = np.max(scores, axis=-1, keepdims=True)
-    shifted = np.exp(scores - np.where(np.isfinite(peak), peak, 0))
+    shifted = np.exp(below_peak(scores))
     total = np.sum(shifted, axis=-1, keepdims=True)
     return shifted / np.where(total > 0, total, 1)
 
@@ -103,5 +109,10 @@ def rms_norm(x: FloatArray, weight: FloatArray) -> FloatArray:
 
 def causal_softmax(scores: FloatArray) -> FloatArray:
     """Return the softmax of (..., time, time) over positions up to each query."""
+    return softmax(without_future(scores))
+
+
+def without_future(scores: FloatArray) -> FloatArray:
+    """Return scores (..., time, time), those after each query -inf."""
     future = np.triu(np.ones(scores.shape[-2:], bool), 1)
-    return softmax(np.where(future, -np.inf, scores))
+    return np.where(future, -np.inf, scores)

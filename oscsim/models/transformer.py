@@ -4,8 +4,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from oscsim.models.arithmetic import EXACT, Arithmetic, shares
 from oscsim.models.kuramoto_config import TransformerConfig
-from oscsim.models.layers import causal_softmax, linear, rms_norm, silu
+from oscsim.models.layers import below_peak, rms_norm, silu, without_future
 from oscsim.typing import FloatArray, IntArray
 
 ROTARY_BASE = 10000.0
@@ -17,6 +18,7 @@ def forward(
     ids: IntArray,
     *,
     attention: list[FloatArray] | None = None,
+    arithmetic: Arithmetic = EXACT,
 ) -> FloatArray:
     """Run a rotary, RMS-normed, SwiGLU transformer on a block of token ids.
 
@@ -30,32 +32,36 @@ def forward(
         Token ids.
     attention : list, optional
         Receives the attention of each layer, (batch, heads, time, time).
+    arithmetic : Arithmetic
+        The data path; floating point by default.
 
     Returns
     -------
     FloatArray, shape (batch, time, vocab_size)
     """
-    x = weights["embed.weight"][ids]
+    x, linear = weights["embed.weight"][ids], arithmetic.linear
     for layer in range(config.n_layers):
         block = f"layers.{layer}"
         normed = rms_norm(x, weights[f"{block}.norm1.weight"])
         query, key, value = (
-            _heads(linear(normed, weights[f"{block}.attn.{w}.weight"]), config)
+            _heads(linear(weights, f"{block}.attn.{w}", normed), config)
             for w in ("Wq", "Wk", "Wv")
         )
         scale = x.dtype.type(1 / np.sqrt(config.d_model // config.n_heads))
-        scores = np.matmul(rotated(query), np.swapaxes(rotated(key), -1, -2)) * scale
-        mixing = causal_softmax(scores)
+        keys = np.swapaxes(rotated(key), -1, -2)
+        scores = arithmetic.product(f"{block}.scores", rotated(query), keys) * scale
+        affinity = arithmetic.exponential(below_peak(without_future(scores)))
         if attention is not None:
-            attention.append(mixing)
-        mixed = np.swapaxes(np.matmul(mixing, value), 1, 2).reshape(x.shape)
-        x = x + linear(mixed, weights[f"{block}.attn.Wo.weight"])
+            attention.append(shares(affinity))
+        mixed = arithmetic.average(f"{block}.values", affinity, value)
+        mixed = np.swapaxes(mixed, 1, 2).reshape(x.shape)
+        x = x + linear(weights, f"{block}.attn.Wo", mixed)
         normed = rms_norm(x, weights[f"{block}.norm2.weight"])
-        inner = silu(linear(normed, weights[f"{block}.ffn.w_gate.weight"]))
-        inner *= linear(normed, weights[f"{block}.ffn.w_up.weight"])
-        x = x + linear(inner, weights[f"{block}.ffn.w_down.weight"])
+        inner = silu(linear(weights, f"{block}.ffn.w_gate", normed))
+        inner *= linear(weights, f"{block}.ffn.w_up", normed)
+        x = x + linear(weights, f"{block}.ffn.w_down", inner)
     x = rms_norm(x, weights["norm.weight"])
-    return linear(x, weights["head.weight"], weights["head.bias"])
+    return linear(weights, "head", x)
 
 
 def rotated(x: FloatArray) -> FloatArray:
