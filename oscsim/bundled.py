@@ -13,7 +13,8 @@ def data_folder(kind: str) -> Path:
     Parameters
     ----------
     kind : str
-        ``"devices"``, ``"energy"`` or ``"datasets"``.
+        ``"devices"``, ``"energy"``, ``"datasets"`` or ``"benchmarks"``, of which
+        a wheel has what the package itself reads.
     """
     package = Path(str(files("oscsim")))
     installed = package / "data" / kind

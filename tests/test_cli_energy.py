@@ -44,7 +44,7 @@ def test_a_bare_description(capfd):
         "what the ratio hangs on",
         "d_ff = 64 (4 d_model)",
         "settling takes the device's settle_time: there are no drives",
-        "accuracy not measured",
+        "no weights, accuracy unknown",
         "an assumption range and not a confidence interval",
     ):
         assert said in " ".join(out.split()), said

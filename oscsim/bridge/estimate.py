@@ -10,6 +10,7 @@ from oscsim.energy.baselines import Shape
 from oscsim.energy.components import Component, Library
 from oscsim.energy.factoring import Factoring
 from oscsim.energy.ledger import Ledger, Range, account
+from oscsim.energy.measured import NO_WEIGHTS, Accuracies
 from oscsim.energy.prices import Prices
 from oscsim.energy.rivals import DEFAULT_NODE, SAME, Rival, rivals
 from oscsim.energy.substrate import substrate
@@ -21,6 +22,7 @@ from oscsim.substrate.device import Device
 TILE = 16.0
 """Uses of a byte in a prefill tile, beside 1 when tokens are decoded one by one."""
 N_DRAWS = 4096
+ON_CHIPS = "accuracy on chips: see oscsim infer"
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,8 @@ class Scenario:
         Joules per token.
     reuse : float
         Uses of one byte read from on-chip memory.
+    accuracy : str
+        What was measured of it at this precision, or that nothing was.
     """
 
     name: str
@@ -44,6 +48,7 @@ class Scenario:
     case: Case
     ledger: Ledger
     reuse: float
+    accuracy: str = ""
 
 
 @dataclass(frozen=True)
@@ -140,6 +145,7 @@ def estimate(
     n_draws: int = N_DRAWS,
     seed: int = 0,
     library: Library | None = None,
+    accuracies: Accuracies = NO_WEIGHTS,
 ) -> Estimate:
     """Price a model of some sizes on a device, beside everything else.
 
@@ -163,6 +169,8 @@ def estimate(
         Draws of the priors.
     library : Library, optional
         Components; the bundled ones by default.
+    accuracies : Accuracies
+        What was measured of the rivals; by default there are no weights.
 
     Returns
     -------
@@ -188,7 +196,11 @@ def estimate(
 
     def both(at: float) -> tuple[list[Scenario], list[Rival]]:
         mine = _subjects(shape, device, factors, prices, at)
-        theirs = list(rivals(shape, node_nm, factors, library, reuse=at))
+        said = accuracies.unknown if accuracies is NO_WEIGHTS else ON_CHIPS
+        mine = [replace(one, accuracy=said) for one in mine]
+        theirs = list(
+            rivals(shape, node_nm, factors, library, reuse=at, accuracies=accuracies)
+        )
         return [priced(one, at) for one in mine], theirs
 
     other = TILE if reuse == 1 else 1.0
@@ -220,7 +232,7 @@ def scenario(
     """Price one way to do a model, counted at a reuse."""
     case = Case(found.counts, found.prices)
     ledger = account(*case, library, n_draws, seed)
-    return Scenario(found.name, found.remark, case, ledger, reuse)
+    return Scenario(found.name, found.remark, case, ledger, reuse, found.accuracy)
 
 
 def require_reuse(reuse: float) -> None:

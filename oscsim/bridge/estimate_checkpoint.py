@@ -19,6 +19,7 @@ from oscsim.bridge.phase_estimate import (
 from oscsim.bridge.text_data import ByteText
 from oscsim.energy.baselines import Shape
 from oscsim.energy.factoring import factoring
+from oscsim.energy.measured import accuracies_of
 from oscsim.models.config import FixedQueryConfig
 from oscsim.models.kuramoto_config import TransformerConfig
 from oscsim.substrate.device import Device
@@ -60,8 +61,9 @@ def estimate_checkpoint(
     config = checkpoint.config
     if not isinstance(config, FixedQueryConfig):
         text = as_text(data, checkpoint)
+        known = accuracies_of(checkpoint.sha256)
         price = (
-            partial(estimate_transformer, checkpoint.name, config)
+            partial(estimate_transformer, checkpoint.name, config, accuracies=known)
             if isinstance(config, TransformerConfig)
             else partial(estimate_phases, checkpoint, config, device)
         )
@@ -90,6 +92,7 @@ def estimate_checkpoint(
         reuse=reuse,
         notes=notes,
         seed=seed,
+        accuracies=accuracies_of(checkpoint.sha256),
     )
 
 

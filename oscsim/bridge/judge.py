@@ -190,6 +190,7 @@ def _scenario(estimate: Estimate, one: Scenario) -> dict[str, Any]:
     return {
         "name": one.name,
         "remark": one.remark,
+        "accuracy": one.accuracy,
         "reuse": one.reuse,
         "j_per_token": {
             total: ledger.range_j(total)._asdict()

@@ -7,6 +7,7 @@ from oscsim.bridge.checkpoint import Checkpoint
 from oscsim.bridge.cost import require_prices
 from oscsim.bridge.estimate import (
     N_DRAWS,
+    ON_CHIPS,
     TILE,
     Estimate,
     Scenario,
@@ -22,6 +23,7 @@ from oscsim.bridge.setting import Setting, update_of
 from oscsim.bridge.text_data import ByteText
 from oscsim.counts import Counts
 from oscsim.energy.components import Library
+from oscsim.energy.measured import NOT_MEASURED, Accuracies
 from oscsim.energy.prices import Prices
 from oscsim.energy.rivals import SAME, SOFTMAX, Rival, other_softmax, repriced
 from oscsim.energy.window_shape import WindowShape
@@ -111,7 +113,7 @@ def estimate_phases(
     twin = transformer_twin(config)
 
     def mine(at: float) -> Rival:
-        return Rival("substrate", on_chip(run, config, at), prices, SAME)
+        return Rival("substrate", on_chip(run, config, at), prices, SAME, ON_CHIPS)
 
     def theirs(at: float) -> tuple[Rival, ...]:
         same = digital_kuramoto(config, *size, reuse=at)
@@ -155,6 +157,7 @@ def estimate_transformer(
     node_nm: int | None = None,
     reuse: float = 1.0,
     seed: int = 0,
+    accuracies: Accuracies = NOT_MEASURED,
 ) -> Estimate:
     """Price a rotary transformer beside itself done in other ways.
 
@@ -168,6 +171,8 @@ def estimate_transformer(
         What it reads; only its lengths count.
     notes, node_nm, reuse, seed
         As `estimate_phases`.
+    accuracies : Accuracies
+        What was measured of it.
 
     Raises
     ------
@@ -186,10 +191,13 @@ def estimate_transformer(
 
     def mine(at: float) -> Rival:
         counts = transformer(config, *size, reuse=at)
-        return Rival("digital softmax", counts, Prices.digital(node), SOFTMAX)
+        said = accuracies.of_twin("int8")
+        return Rival("digital softmax", counts, Prices.digital(node), SOFTMAX, said)
 
     subject, other = mine(reuse), TILE if reuse == 1 else 1.0
-    theirs = other_softmax(shape, subject.counts, node, library, reuse=reuse)
+    theirs = other_softmax(
+        shape, subject.counts, node, library, reuse=reuse, accuracies=accuracies
+    )
     return Estimate(
         title=name,
         shape=shape,
@@ -267,9 +275,7 @@ def _digitally(counts: Counts, node: int) -> tuple[Rival, ...]:
     return (
         Rival(name, counts, Prices.digital(node), SAME),
         *(
-            Rival(
-                f"{name}, {how}", counts, one.prices, f"{what}, accuracy not measured"
-            )
+            Rival(f"{name}, {how}", counts, one.prices, what)
             for (how, what), one in zip(cheaper, repriced(counts, node), strict=True)
         ),
     )

@@ -1,6 +1,6 @@
 """Everything that a substrate is compared with, counted and priced alike."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -16,6 +16,7 @@ from oscsim.energy.baselines import (
 )
 from oscsim.energy.components import Library, read_toml
 from oscsim.energy.factoring import Factoring
+from oscsim.energy.measured import NOT_MEASURED, Accuracies
 from oscsim.energy.prices import Prices
 from oscsim.energy.window_shape import WindowShape
 from oscsim.errors import ComponentError, SpecError
@@ -42,13 +43,16 @@ class Rival:
         What that costs.
     remark : str
         Whether it is the same model at the same precision; where not, what
-        differs: nobody has measured its accuracy here.
+        differs.
+    accuracy : str
+        What was measured of it, or that nothing was.
     """
 
     name: str
     counts: Counts
     prices: Prices
     remark: str
+    accuracy: str = NOT_MEASURED.unknown
 
 
 def rivals(
@@ -58,6 +62,7 @@ def rivals(
     library: Library,
     *,
     reuse: float = 1.0,
+    accuracies: Accuracies = NOT_MEASURED,
 ) -> tuple[Rival, ...]:
     """Return every rival of a model at one node.
 
@@ -74,6 +79,8 @@ def rivals(
         The components; states the utilisation of the GPU.
     reuse : float
         Uses of one byte read from on-chip memory.
+    accuracies : Accuracies
+        What was measured of the model and of its softmax twin.
 
     Returns
     -------
@@ -85,17 +92,22 @@ def rivals(
     ComponentError
         If the node has no table.
     """
-    digital = Prices.digital(node_nm)
+    digital, unknown = Prices.digital(node_nm), accuracies.unknown
     softmax = digital_softmax(shape, reuse=reuse)
-    found = [Rival("digital softmax", softmax, digital, SOFTMAX)]
+    twin, own = accuracies.of_twin("int8"), accuracies.of_itself("int8")
+    found = [Rival("digital softmax", softmax, digital, SOFTMAX, twin)]
     if factors is not None:
         direct = digital_oscillator(shape, reuse=reuse)
-        found.append(Rival("same oscillator model, digital", direct, digital, SAME))
+        name = "same oscillator model, digital"
+        found.append(Rival(name, direct, digital, SAME, own))
     if factors is not None and factors.readout:
         name = "same oscillator model, digital, read-out factored"
         folded = digital_oscillator_factored(shape, reuse=reuse)
-        found.append(Rival(name, folded, digital, SAME))
-    return (*found, *other_softmax(shape, softmax, node_nm, library, reuse=reuse))
+        found.append(Rival(name, folded, digital, SAME, unknown))
+    others = other_softmax(
+        shape, softmax, node_nm, library, reuse=reuse, accuracies=accuracies
+    )
+    return (*found, *others)
 
 
 def other_softmax(
@@ -105,6 +117,7 @@ def other_softmax(
     library: Library,
     *,
     reuse: float = 1.0,
+    accuracies: Accuracies = NOT_MEASURED,
 ) -> tuple[Rival, ...]:
     """Return the other ways to do a softmax model, or one as large.
 
@@ -114,35 +127,40 @@ def other_softmax(
         Its sizes; a `WindowShape` of a transformer.
     softmax : Counts
         It done digitally, at the same reuse.
-    node_nm, library, reuse
+    node_nm, library, reuse, accuracies
         As `rivals`.
     """
-    digital = Prices.digital(node_nm)
+    digital, unknown = Prices.digital(node_nm), accuracies.unknown
     return (
-        *repriced(softmax, node_nm),
+        *repriced(softmax, node_nm, accuracies),
         Rival(
             "linear attention",
             linear_attention(shape, reuse=reuse),
             digital,
-            "another model, accuracy not measured",
+            "another model",
+            unknown,
         ),
         Rival(
             "softmax on in-memory compute",
             in_memory_softmax(shape, reuse=reuse),
             _priced("in_memory", node_nm),
             "softmax twin, 4-bit multiplications, 6-bit converters",
+            unknown,
         ),
         Rival(
             "analog softmax on in-memory compute",
             analog_softmax(shape, reuse=reuse),
             _priced("analog_softmax", node_nm),
             "softmax twin, analog, 180 nm circuit, settling time assumed",
+            unknown,
         ),
-        on_gpu(softmax, library),
+        replace(on_gpu(softmax, library), accuracy=unknown),
     )
 
 
-def repriced(softmax: Counts, node_nm: int) -> tuple[Rival, ...]:
+def repriced(
+    softmax: Counts, node_nm: int, accuracies: Accuracies = NOT_MEASURED
+) -> tuple[Rival, ...]:
     """Return digital softmax with cheaper arithmetic, whatever was counted.
 
     Parameters
@@ -151,19 +169,23 @@ def repriced(softmax: Counts, node_nm: int) -> tuple[Rival, ...]:
         A digital model with softmax attention.
     node_nm : int
         Node of the digital logic.
+    accuracies : Accuracies
+        What was measured of that model.
     """
     return (
         Rival(
             "digital softmax, table exponential",
             softmax,
             _priced("table_exponential", node_nm),
-            "softmax twin, exponential of 8 bits, accuracy not measured",
+            "softmax twin, exponential of 8 bits",
+            accuracies.of_twin("int8-table"),
         ),
         Rival(
             "digital softmax, 4 bits, table exponential",
             softmax,
             _priced("four_bit", node_nm),
-            "softmax twin at 4 bits, accuracy not measured",
+            "softmax twin at 4 bits",
+            accuracies.of_twin("int4-table"),
         ),
     )
 

@@ -163,7 +163,7 @@ def _totals(estimate: Estimate) -> str:
     ]
     for subject in estimate.subjects:
         header += [f"{subject.name} / row, median (p10..p90)", "draws won"]
-    header += ["attention stage, nominal", "what it is"]
+    header += ["attention stage, nominal", "what it is; accuracy as measured"]
     rows = []
     for one in estimate.scenarios:
         found = one.ledger.range_j()
@@ -178,7 +178,8 @@ def _totals(estimate: Estimate) -> str:
             ratio, won = estimate.judged(one, k)
             is_self = one.name == subject.name
             row += ["", ""] if is_self else [ratio_of(ratio), percent(won, 0)]
-        rows.append([*row, quantity(attention_j(one.ledger), "J"), one.remark])
+        what = f"{one.remark}; {one.accuracy}"
+        rows.append([*row, quantity(attention_j(one.ledger), "J"), what])
     numbers = range(1, len(header) - 1)
     return table(header, rows, numbers=numbers) + _three(estimate.subjects[0])
 

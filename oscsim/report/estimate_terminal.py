@@ -11,7 +11,6 @@ from oscsim.bridge.judge import Judgement, Reading
 from oscsim.energy.baselines import Shape
 from oscsim.energy.components import Component, Library
 from oscsim.energy.ledger import Range
-from oscsim.energy.rivals import SAME, SOFTMAX
 from oscsim.report.energy_figure import GROUPS, PHASES, by_group, by_phase
 from oscsim.report.energy_section import ESTIMATE, LABELS
 from oscsim.report.numbers import percent, quantity, quantity_range
@@ -36,7 +35,7 @@ def print_estimate(
         said = f"{one.subject.name} / {one.rival.name}: "
         console.print(Text.assemble((said, "bold"), f"{ratios(one)}."))
         console.print(_judged(one))
-    for note in remarks(estimate):
+    for note in (*remarks(estimate), *qualities(estimate)):
         console.print(f"- {note}", highlight=False)
     console.print(ESTIMATE, highlight=False)
 
@@ -62,19 +61,22 @@ def headline(estimate: Estimate) -> str:
 
 
 def remarks(estimate: Estimate) -> list[str]:
-    """Return what a reader must know: assumptions, omissions, other precisions."""
+    """Return what a reader must know: assumptions and omissions."""
     found = [*estimate.notes, *estimate.subjects[0].ledger.notes]
-    found += [
-        f"{one.name}: {one.remark}"
-        for one in estimate.rivals
-        if one.remark not in (SAME, SOFTMAX)
-    ]
     if estimate.latency_s is not None:
         found.append(
             f"time on the substrate: {quantity(estimate.latency_s, 's')} per token, "
             "the tokens of an item together and digital layers not included"
         )
     return found
+
+
+def qualities(estimate: Estimate) -> list[str]:
+    """Return what every rival is, and how accurate it was measured to be."""
+    shown = estimate.rivals
+    if estimate.device is None:
+        shown = (*estimate.subjects, *shown)
+    return [f"{one.name}: {one.remark}; {one.accuracy}" for one in shown]
 
 
 def named(one: Scenario) -> str:

@@ -15,6 +15,7 @@ from oscsim.bridge.judge import attention_case, estimate_json, judge
 from oscsim.energy.described import parse_shape
 from oscsim.energy.factoring import factoring
 from oscsim.energy.ledger import account
+from oscsim.energy.measured import accuracies_of
 from oscsim.errors import ComponentError, DeviceError, SpecError
 from oscsim.substrate.device import Device
 
@@ -228,6 +229,26 @@ def test_a_rotary_transformer_is_priced_beside_cheaper_arithmetic():
     assert again.subjects[0].ledger.nominal_j() < 0.2 * full
     with pytest.raises(SpecError, match=r"reuse must be >= 1 .*got 0.5"):
         estimate_checkpoint(model, None, reuse=0.5)
+
+
+def test_a_bundled_checkpoint_shows_what_was_measured_at_the_precision_priced():
+    model = load_checkpoint(CHECKPOINTS / "bytes-osc-d2-p4")
+    known = accuracies_of(model.sha256)
+    found = {s.name: s.accuracy for s in estimate_checkpoint(model, RING).scenarios}
+    assert found["digital softmax"] == known.twin["int8"]
+    assert found["same oscillator model, digital"] == known.own["int8"]
+    assert "(3 trainings, " in found["digital softmax"]
+    assert "not at equal accuracy" not in found["digital softmax"]
+    four = found["digital softmax, 4 bits, table exponential"]
+    assert four == known.twin["int4-table"]
+    assert four.endswith("not at equal accuracy (loses more than 0.02)")
+    assert found["linear attention"] == "accuracy not measured"
+    assert found["substrate"] == "accuracy on chips: see oscsim infer"
+    other = replace(model, sha256="of another training")
+    again = estimate_checkpoint(other, RING).rivals
+    assert {one.accuracy for one in again} == {"accuracy not measured"}
+    unknown = {one.accuracy for one in sized().scenarios}
+    assert unknown == {"no weights, accuracy unknown"}
 
 
 def test_what_is_refused():

@@ -9,6 +9,7 @@ from oscsim.energy.baselines import Shape, digital_softmax
 from oscsim.energy.components import Library
 from oscsim.energy.factoring import factoring
 from oscsim.energy.ledger import account
+from oscsim.energy.measured import Accuracies
 from oscsim.energy.rivals import (
     analog_softmax,
     in_memory_softmax,
@@ -50,8 +51,17 @@ def test_only_those_that_are_the_same_model_say_so():
     for name, rival in named().items():
         same = name.startswith("same oscillator model")
         assert rival.remark.startswith("same model") == same
-        if "4 bits" in name or "table" in name or "linear" in name:
-            assert "accuracy not measured" in rival.remark
+        assert rival.accuracy == "accuracy not measured"
+
+
+def test_every_rival_says_what_was_measured_of_it_and_of_nothing_else():
+    modes = ("int8", "int8-table", "int4-table")
+    known = Accuracies({m: f"twin {m}" for m in modes}, {"int8": "own"}, "unknown")
+    found = {name: r.accuracy for name, r in named(accuracies=known).items()}
+    assert list(found.values())[:5] == [
+        *("twin int8", "own", "unknown", "twin int8-table", "twin int4-table")
+    ]
+    assert set(list(found.values())[5:]) == {"unknown"}
 
 
 def test_left_out_where_it_is_not_legal():

@@ -81,7 +81,7 @@ def test_the_page_escapes_and_says_what_ranges_are(judged):
     assert "&lt;a &amp; b&gt;" in text
     assert "<a & b>" not in text
     assert "assumption range" in text
-    assert "accuracy not measured" in text
+    assert "softmax twin at 4 bits; no weights, accuracy unknown" in text
     for part in judged[0].components:
         assert part.id in text
 
