@@ -11,6 +11,13 @@ from oscsim.study.equal_accuracy import Part, Point
 
 NANO = 1e9
 NAMES = {"substrate": "oscillators", "digital": "same model, digital"}
+MODES = {
+    "": ("softmax", "D", "-"),
+    "int8": ("softmax, 8 bits as measured", "p", "--"),
+    "int8-table": ("softmax, 8 bits, table", "P", "-."),
+    "int4-table": ("softmax, 4 bits, table", "h", ":"),
+}
+"""Label, marker and line of softmax on each data path; "" is floating point."""
 
 
 def equal_accuracy_figure(
@@ -19,8 +26,9 @@ def equal_accuracy_figure(
     """Draw every family as a curve over d_osc, softmax over width.
 
     Nominal joules per token (logarithmic axis) of the whole system on the left
-    and of the attention stage on the right; bits per byte of the digital models.
-    Dotted lines are the bits of softmax models.
+    and of the attention stage on the right; bits per byte of the digital models,
+    of oscillators in floating point, of softmax on data paths of few bits too.
+    Dotted lines are the bits of softmax models in floating point.
 
     Parameters
     ----------
@@ -57,18 +65,19 @@ def equal_accuracy_figure(
             ax.set_axisbelow(True)
             ax.set_title(title)
             ax.set_xlabel("nJ per token, nominal (log axis)")
-        axes[0].set_ylabel("bits per byte, digital model")
+        axes[0].set_ylabel("bits per byte, digital model (log axis)")
         handles, labels = axes[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=2)
     return figure
 
 
 def _families(ax: Axes, points: Sequence[Point], part: Part) -> None:
-    families = {(p.way, p.model.p): None for p in points if p.way != "softmax"}
+    floating = [p for p in points if p.way != "softmax" and not p.model.mode]
+    families = {(p.way, p.model.p): None for p in floating}
     order = sorted(families, key=lambda f: (f[0] != "substrate", -(f[1] or 0)))
     for number, (way, power) in enumerate(order):
         family = sorted(
-            (p for p in points if (p.way, p.model.p) == (way, power)),
+            (p for p in floating if (p.way, p.model.p) == (way, power)),
             key=lambda point: point.model.d_osc or 0,
         )
         ax.plot(
@@ -92,20 +101,26 @@ def _families(ax: Axes, points: Sequence[Point], part: Part) -> None:
 
 
 def _softmax(ax: Axes, points: Sequence[Point], part: Part) -> None:
-    found = sorted(
-        (p for p in points if p.way == "softmax"), key=lambda point: point.model.width
-    )
-    ax.plot(
-        [_nj(point, part) for point in found],
-        [point.model.bits for point in found],
-        color=INK,
-        marker="D",
-        ms=6,
-        mfc="white",
-        label="softmax, width " + ", ".join(str(p.model.width) for p in found),
-    )
-    for point in found:
-        ax.axhline(point.model.bits, color=INK, lw=0.8, ls=LINES[3])
+    for mode, (label, marker, line) in MODES.items():
+        found = sorted(
+            (p for p in points if (p.way, p.model.mode) == ("softmax", mode)),
+            key=lambda point: point.model.width,
+        )
+        if not found:
+            continue
+        widths = ", ".join(str(p.model.width) for p in found)
+        ax.plot(
+            [_nj(point, part) for point in found],
+            [point.model.bits for point in found],
+            color=INK,
+            marker=marker,
+            ls=line,
+            ms=6,
+            mfc="white",
+            label=label if mode else f"{label}, width {widths}",
+        )
+        for point in found if not mode else ():
+            ax.axhline(point.model.bits, color=INK, lw=0.8, ls=LINES[3])
 
 
 def _nj(point: Point, part: Part) -> float:

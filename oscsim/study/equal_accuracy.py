@@ -4,6 +4,7 @@ import csv
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -15,6 +16,7 @@ from oscsim.energy.baselines import Shape
 from oscsim.energy.components import Library
 from oscsim.energy.factoring import factoring
 from oscsim.energy.ledger import Ledger, Range, account
+from oscsim.energy.measured import Measurement
 from oscsim.errors import DataError
 from oscsim.substrate.device import Device
 from oscsim.typing import FloatArray
@@ -26,13 +28,25 @@ N_LAYERS, N_HEADS, CONTEXT, N_BYTES, FF_OVER_MODEL = 2, 4, 64, 256, 4
 """Sizes that all byte models of the family share."""
 
 
+PRICED_AS = {
+    "int8-table": "digital softmax, table exponential",
+    "int4-table": "digital softmax, 4 bits, table exponential",
+}
+"""Rival that prices a softmax model on a data path; the others at 8 bits."""
+
+
 class Bits(NamedTuple):
-    """Bits per byte of one digital model; p and d_osc are None for softmax."""
+    """Bits per byte of one digital model; p and d_osc are None for softmax.
+
+    ``mode`` is the data path that they were measured on, one of
+    `oscsim.study.quantised.MODES`, or empty for floating point.
+    """
 
     p: int | None
     d_osc: int | None
     width: int
     bits: float
+    mode: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +79,8 @@ class Equal(NamedTuple):
     ----------
     way, p : str, int
         The family.
-    width : int
-        Of the softmax model.
+    width, mode : int, str
+        Of the softmax model. Beside one of few bits the family has 8 bits too.
     part : {"system", "attention"}
         What is compared.
     status : str
@@ -85,6 +99,7 @@ class Equal(NamedTuple):
     status: str
     joules: float
     ratio: Range | None
+    mode: str = ""
 
 
 def read_bits(path: Path) -> tuple[Bits, ...]:
@@ -119,6 +134,47 @@ def read_bits(path: Path) -> tuple[Bits, ...]:
     if not any(model.d_osc is None for model in found):
         raise DataError(f"{path} holds no bits_per_byte of a softmax model")
     return found
+
+
+def on_data_paths(
+    models: Sequence[Bits], measurements: Sequence[Measurement]
+) -> tuple[Bits, ...]:
+    """Return the bits of models on digital data paths of few bits.
+
+    The loss measured beside floating point on the same windows, its mean over
+    trainings, is added to the model's bits: softmax at ``"int8"`` and wherever
+    there is a price, oscillators at ``"int8"``.
+
+    Parameters
+    ----------
+    models : sequence of Bits
+        From `read_bits`.
+    measurements : sequence of Measurement
+        Of trainings of these models.
+
+    Raises
+    ------
+    DataError
+        If one of them was not measured.
+    """
+    found = []
+    for model, mode in product(models, ("int8", *PRICED_AS)):
+        if model.d_osc is not None and mode in PRICED_AS:
+            continue
+        key = (model.p, model.d_osc, model.width, mode)
+        lost = [
+            one.difference
+            for one in measurements
+            if one.task == "bytes"
+            and one.family != "transformer"
+            and (one.p, one.d_osc, one.width, one.mode) == key
+        ]
+        if not lost:
+            raise DataError(
+                f"no training with p, d_osc, width {key[:3]} was measured at {mode}"
+            )
+        found.append(model._replace(bits=model.bits + float(np.mean(lost)), mode=mode))
+    return tuple(found)
 
 
 def price_models(
@@ -168,7 +224,9 @@ def price_models(
             n_draws=n_draws,
             library=library,
         )
-        ways: list[tuple[Way, Scenario]] = [("softmax", whole.subjects[0])]
+        named = {one.name: one for one in (*whole.rivals, *whole.subjects)}
+        softmax = named[PRICED_AS.get(model.mode, "digital softmax")]
+        ways: list[tuple[Way, Scenario]] = [("softmax", softmax)]
         if not is_softmax:
             ways = [("substrate", whole.subjects[0]), ("digital", whole.rivals[1])]
         for way, one in ways:
@@ -182,16 +240,22 @@ def equal_accuracy(points: Sequence[Point]) -> tuple[Equal, ...]:
     """Return what each family costs at the bits of each softmax model.
 
     Between neighbouring models of a family the logarithm of the joules is
-    linear in the bits, draw by draw; nothing is extrapolated.
+    linear in the bits, draw by draw; nothing is extrapolated. Softmax in floating
+    point is compared with families in floating point, on a data path of few bits
+    with families of 8 bits.
     """
     found = []
     softmax = [point for point in points if point.way == "softmax"]
     families = {(p.way, p.model.p) for p in points if p.way != "softmax"}
     parts: tuple[Part, ...] = ("system", "attention")
     for target in softmax:
-        for way, p in sorted(families, key=str):
-            family = [o for o in points if (o.way, o.model.p) == (way, p)]
-            found += [_equal(family, target, part) for part in parts]
+        mode = "int8" if target.model.mode else ""
+        for key in sorted(families, key=str):
+            family = [
+                o for o in points if (o.way, o.model.p, o.model.mode) == (*key, mode)
+            ]
+            if family:
+                found += [_equal(family, target, part) for part in parts]
     return tuple(found)
 
 
@@ -204,8 +268,9 @@ def _equal(family: Sequence[Point], target: Point, part: Part) -> Equal:
     elif wanted > bits[-1]:
         status = "all better"
     way, p, width = order[0].way, order[0].model.p or 1, target.model.width
+    mode = target.model.mode
     if status != "reached":
-        return Equal(way, p, width, part, status, math.nan, None)
+        return Equal(way, p, width, part, status, math.nan, None, mode)
     ledgers = [getattr(point, part) for point in order]
     theirs: Ledger = getattr(target, part)
     nominal = np.array([ledger.nominal_j() for ledger in ledgers])[:, None]
@@ -213,9 +278,8 @@ def _equal(family: Sequence[Point], target: Point, part: Part) -> Equal:
     joules = float(_between(bits, nominal, wanted)[0])
     ratio = _between(bits, drawn, wanted) / theirs.draws["system"]
     p10, p50, p90 = np.quantile(ratio, [0.1, 0.5, 0.9])
-    return Equal(
-        way, p, width, part, status, joules, Range(float(p10), float(p50), float(p90))
-    )
+    spread = Range(float(p10), float(p50), float(p90))
+    return Equal(way, p, width, part, status, joules, spread, mode)
 
 
 def _between(bits: Sequence[float], joules: FloatArray, wanted: float) -> FloatArray:
