@@ -16,6 +16,7 @@ MOST_LOST: Mapping[str, float] = {
     "accuracy": 0.01,
 }
 """What a data path may lose and still count as equally accurate; a choice."""
+UNEQUAL = "not at equal accuracy"
 UNITS = {"bits_per_byte": "bits per byte", "hard_accuracy": "% of hard sentences"}
 ITEMS = {"bits_per_byte": "windows", "hard_accuracy": "sentences"}
 
@@ -198,5 +199,5 @@ def said(rows: Sequence[Measurement]) -> str:
     )
     most = MOST_LOST[first.metric]
     if lost * (1 if first.metric == "bits_per_byte" else -1) > most:
-        text += f": not at equal accuracy (loses more than {scale * most:g})"
+        text += f": {UNEQUAL} (loses more than {scale * most:g})"
     return text

@@ -11,6 +11,7 @@ from oscsim.bridge.judge import Judgement, Reading
 from oscsim.energy.baselines import Shape
 from oscsim.energy.components import Component, Library
 from oscsim.energy.ledger import Range
+from oscsim.energy.measured import UNEQUAL
 from oscsim.report.energy_figure import GROUPS, PHASES, by_group, by_phase
 from oscsim.report.energy_section import ESTIMATE, LABELS
 from oscsim.report.numbers import percent, quantity, quantity_range
@@ -92,7 +93,7 @@ def _totals(estimate: Estimate) -> Table:
     table = Table(
         caption=f"{', '.join(said)}; system totals per token, median and ratio "
         "(p10..p90); reuse: uses of one byte read from memory; won: share of the "
-        "draws in which the row costs more",
+        f"draws in which the row costs more; †: {UNEQUAL}, see below",
         box=SIMPLE_HEAD,
         padding=(0, 1, 0, 0),
     )
@@ -109,8 +110,9 @@ def _totals(estimate: Estimate) -> Table:
             ratio, won = estimate.judged(one, k)
             is_self = one.name == subject.name
             cells += ["", ""] if is_self else [ratio_of(ratio), percent(won, 0)]
+        mark = " †" if UNEQUAL in one.accuracy else ""
         table.add_row(
-            Text(one.name, style="bold" if one in estimate.subjects else ""),
+            Text(one.name + mark, style="bold" if one in estimate.subjects else ""),
             f"{one.reuse:g}",
             quantity(one.ledger.range_j().p50, "J"),
             *cells,

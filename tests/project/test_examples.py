@@ -12,6 +12,11 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 NAMES = sorted(path.name for path in EXAMPLES.glob("[0-9]*.py"))
 
 
+def rows_of_csv(path):
+    with path.open(encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
 def run(name, folder):
     done = subprocess.run(
         [sys.executable, "-W", "error", EXAMPLES / name, "--quick"],
@@ -219,8 +224,37 @@ def test_energy_at_equal_accuracy_says_what_is_not_reached(tmp_path):
     said = dict(re.findall(r"^(\w+, p \d), softmax width 64, system: (.*)$", out, re.M))
     assert said["substrate, p 1"] == "not reached"
     assert float(said["substrate, p 4"].split()[0]) == pytest.approx(1.09, abs=0.02)
+    four = re.findall(r"softmax int4-table width 64, system: (.*)$", out, re.M)
+    assert four == ["all better"] * 4, "4 bits, not trained again, are worse than all"
     table = (tmp_path / "energy-accuracy.csv").read_text().splitlines()
-    assert table[0] == "way,device,p,d_osc,width,bits,system_j,attention_j"
+    assert table[0] == "way,device,p,d_osc,width,bits,mode,system_j,attention_j"
     shipped = EXAMPLES.parent / "data" / "benchmarks" / "energy-accuracy.csv"
     assert table == shipped.read_text().splitlines(), "nominal: draws play no part"
     assert (tmp_path / "energy-accuracy.png").stat().st_size > 10_000
+
+
+def test_quantised_rivals_agree_with_the_table_that_ships(tmp_path):
+    out = run("15_quantised_rivals.py", tmp_path)
+    shipped = {
+        (row["checkpoint"], row["mode"]): row
+        for row in rows_of_csv(
+            EXAMPLES.parent / "data" / "benchmarks" / "quantised.csv"
+        )
+    }
+    rows = rows_of_csv(tmp_path / "quantised.csv")
+    assert len(rows) == 5 + 3 + 5 + 3
+    for row in rows:
+        other = shipped[row["checkpoint"], row["mode"]]
+        assert row["sha256"] == other["sha256"]
+        ends = float(row["low95"]), float(row["high95"])
+        slack = 0.01 + 0.1 * abs(float(other["difference"]))
+        if row["metric"] == "bits_per_byte":
+            assert int(row["items"]) == 64
+            assert ends[0] - slack < float(other["difference"]) < ends[1] + slack
+        else:
+            assert row["items"] == other["items"]
+            assert float(row["value"]) == pytest.approx(float(other["value"]), abs=4e-3)
+    eight = re.search(r"^bytes-softmax, int8: (.*)$", out, re.M)[1]
+    four = re.search(r"^bytes-softmax, int4-table: (.*)$", out, re.M)[1]
+    assert "not at equal accuracy" not in eight
+    assert "not at equal accuracy (loses more than 0.02)" in four

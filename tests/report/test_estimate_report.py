@@ -1,8 +1,11 @@
 """Figures, page and sources of an energy estimate."""
 
+import io
 import re
+from dataclasses import replace
 
 import pytest
+from rich.console import Console
 
 from oscsim.bridge import judge as judging
 from oscsim.bridge.estimate import estimate
@@ -17,7 +20,12 @@ from oscsim.report.estimate_figures import (
     waterfall_figure,
 )
 from oscsim.report.estimate_files import page
-from oscsim.report.estimate_terminal import crossings, library_rows
+from oscsim.report.estimate_terminal import (
+    crossings,
+    library_rows,
+    print_estimate,
+    qualities,
+)
 from oscsim.substrate.device import Device
 from tests.energy.toy import entry
 
@@ -84,6 +92,23 @@ def test_the_page_escapes_and_says_what_ranges_are(judged):
     assert "softmax twin at 4 bits; no weights, accuracy unknown" in text
     for part in judged[0].components:
         assert part.id in text
+
+
+def test_a_rival_that_loses_accuracy_is_marked_beside_its_price(judged):
+    first, *others = judged[0].rivals
+    worse = replace(first, accuracy="3 bits: not at equal accuracy (loses more)")
+    found = replace(judged[0], rivals=(worse, *others))
+    out = io.StringIO()
+    print_estimate(Console(file=out, width=160), found, ())
+    marked = [line for line in out.getvalue().splitlines() if "†" in line]
+    assert len(marked) == 2
+    assert marked[0].split(" †")[0].strip() == first.name
+    assert "†: not at equal accuracy" in marked[1], "the caption says what it means"
+    assert qualities(found)[0] == f"{first.name}: {first.remark}; {worse.accuracy}"
+    assert len(qualities(found)) == len(found.rivals)
+    softmax = replace(found, device=None)
+    assert len(qualities(softmax)) == len(found.rivals) + len(found.subjects)
+    assert worse.accuracy in page(found, judged[1])
 
 
 def test_crossings_are_said_with_their_component(judged):

@@ -1,12 +1,14 @@
 """Joules at equal bits, on families whose curve is known."""
 
 import math
+from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
 import pytest
 
 from oscsim.energy.ledger import Ledger
+from oscsim.energy.measured import Measurement
 from oscsim.energy.pricing import Entry
 from oscsim.errors import DataError
 from oscsim.report.equal_accuracy_figure import equal_accuracy_figure
@@ -14,6 +16,7 @@ from oscsim.study.equal_accuracy import (
     Bits,
     Point,
     equal_accuracy,
+    on_data_paths,
     price_models,
     read_bits,
 )
@@ -83,6 +86,94 @@ def test_models_are_priced_as_softmax_on_a_device_and_digitally():
     (line,) = [one for one in axes[0].lines if one.get_label() == "oscillators, p = 4"]
     expected = [p.system.nominal_j() * 1e9 for p in (substrate, larger)]
     assert list(line.get_xdata()) == pytest.approx(expected)
+
+
+def measured(mode, difference, p=None, d_osc=None, width=64):
+    return Measurement(
+        checkpoint="",
+        sha256="",
+        family="softmax" if p is None else "oscillator",
+        task="bytes",
+        p=p,
+        d_osc=d_osc,
+        width=width,
+        heads=4,
+        layers=2,
+        mode=mode,
+        metric="bits_per_byte",
+        items=1,
+        value=0.0,
+        floating=0.0,
+        difference=difference,
+        low95=0.0,
+        high95=0.0,
+    )
+
+
+SOFTMAX_LOSSES = [
+    measured("int8", 0.01),
+    measured("int8", 0.03),
+    measured("int8-table", 0.05),
+    measured("int4-table", 0.7),
+    measured("int6", 9.0),
+]
+
+
+def test_a_data_path_adds_the_loss_that_was_measured():
+    models = [Bits(None, None, 64, 2.3), Bits(4, 8, 64, 2.4)]
+    losses = [
+        *SOFTMAX_LOSSES,
+        measured("int8", 0.004, 4, 8),
+        measured("int4", 9.0, 4, 8),
+    ]
+    found = on_data_paths(models, losses)
+    assert [(one.d_osc, one.mode) for one in found] == [
+        (None, "int8"),
+        (None, "int8-table"),
+        (None, "int4-table"),
+        (8, "int8"),
+    ]
+    assert [one.bits for one in found] == pytest.approx([2.32, 2.35, 3.0, 2.404])
+    with pytest.raises(DataError, match=r"\(4, 8, 64\) was measured at int8"):
+        on_data_paths(models, SOFTMAX_LOSSES)
+    with pytest.raises(DataError, match=r"\(None, None, 32\) was measured at int8"):
+        on_data_paths([Bits(None, None, 32, 2.5)], losses)
+
+
+def test_few_bits_are_priced_as_the_rivals_are():
+    modes = ("", "int8", "int8-table", "int4-table")
+    models = [Bits(None, None, 32, 2.4, mode) for mode in modes]
+    found = price_models(models, Device.load("sphere-generic"), n_draws=4)
+    full, eight, table, four = (one.system.nominal_j() for one in found)
+    assert full == eight, "softmax is priced at 8 bits"
+    assert four < table < full
+    figure = equal_accuracy_figure(found)
+    labels = [
+        one.get_label() for one in figure.axes[0].lines if "softmax" in one.get_label()
+    ]
+    assert labels == [
+        "softmax, width 32",
+        "softmax, 8 bits",
+        "softmax, 8 bits, table exponential",
+        "softmax, 4 bits, table: beyond the axis",
+    ]
+
+
+def test_few_bits_are_compared_with_eight_bits():
+    """The family in floating point has the bits of floating softmax alone."""
+
+    def moded(one, mode):
+        return replace(one, model=one.model._replace(mode=mode))
+
+    table = moded(point("softmax", None, None, 2.4, 8.0), "int4-table")
+    floating = point("substrate", 4, 2, 2.3, 5.0)
+    eight = moded(point("substrate", 4, 2, 2.4, 5.0), "int8")
+    found = equal_accuracy([SOFTMAX, table, floating, eight])
+    assert [(one.mode, one.status, one.joules) for one in found[::2]] == [
+        ("", "reached", 5.0),
+        ("int4-table", "reached", 5.0),
+    ]
+    assert [one.mode for one in equal_accuracy([SOFTMAX, table, floating])] == ["", ""]
 
 
 def test_tables_that_are_none(tmp_path):
