@@ -18,7 +18,7 @@ MODES = {
 }
 """Label, marker and line of softmax on each data path; "" is floating point."""
 BEYOND = "int4-table"
-EDGE = 0.96
+EDGE, HEADROOM = 0.97, 0.12
 
 
 def equal_accuracy_figure(
@@ -147,8 +147,11 @@ def _beyond(ax: Axes, points: Sequence[Point], part: Part) -> None:
             xytext=(0, -13),
             textcoords="offset points",
             ha="center",
-            fontsize=8,
+            fontsize=7.5,
         )
+    if found:
+        low, high = ax.get_ylim()
+        ax.set_ylim(low, high + HEADROOM * (high - low))
 
 
 def _nj(point: Point, part: Part) -> float:
