@@ -1,5 +1,6 @@
 """An installed wheel carries the data it needs, away from the checkout."""
 
+import json
 import os
 import subprocess
 import sys
@@ -47,6 +48,14 @@ def test_a_checkpoint_runs_from_the_wheel(installed, tmp_path):
     )
     assert found.returncode == 0, found.stderr
     assert (tmp_path / "runs").is_dir()
+
+
+def test_what_rivals_reach_is_found_in_the_wheel(installed, tmp_path):
+    checkpoint = ROOT / "data" / "checkpoints" / "sva-softmax-s0"
+    found = run(installed, tmp_path, "energy", str(checkpoint), "--json")
+    assert found.returncode == 0, found.stderr
+    said = json.loads(found.stdout)["scenarios"][0]["accuracy"]
+    assert "% of hard sentences" in said
 
 
 @pytest.mark.spice

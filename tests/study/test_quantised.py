@@ -8,6 +8,7 @@ import pytest
 from oscsim.bridge.checkpoint import Checkpoint
 from oscsim.bridge.datasets import bundled_data, read_sva
 from oscsim.bridge.infer import infer
+from oscsim.energy.measured import read_measurements
 from oscsim.errors import SpecError
 from oscsim.models.kuramoto_config import KuramotoConfig
 from oscsim.study import quantised as module
@@ -70,6 +71,14 @@ def test_nothing_is_calibrated_on_what_is_evaluated(monkeypatch):
     (after,) = qualities(model, mode, windows=4)
     assert after.floating == before.floating
     assert after.value > before.value + 0.1
+
+
+def test_the_bundled_table_is_of_the_bundled_weights():
+    """A checkpoint that is trained again must be measured again."""
+    digests = {row.checkpoint: row.sha256 for row in read_measurements()}
+    assert len(digests) >= 45
+    for name, digest in digests.items():
+        assert bundled(name).sha256 == digest, name
 
 
 def test_what_is_refused():
