@@ -135,6 +135,16 @@ def coupled_phases(theta, omega, weights, lag=0.0, field=None, shil=0.0, shil_ph
     return np.array(out)
 
 
+def coupled_by_harmonics(theta, omega, weights, harmonics):
+    """Im sum_k (a_k + i b_k) exp(i k (theta_j - theta_i)) as a matrix of pairs."""
+    apart = np.subtract.outer(theta, theta).T
+    pull = sum(
+        ((a + 1j * b) * np.exp(1j * (k + 1) * apart)).imag
+        for k, (a, b) in enumerate(harmonics)
+    )
+    return omega + (np.asarray(weights) * pull).sum(axis=1)
+
+
 def coupled_vectors(z, omega, weights, field=None):
     """Omega z + (I - z z^T)(sum_j K_ij z_j + h) with projectors and loops."""
     n, d = z.shape

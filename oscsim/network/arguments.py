@@ -11,6 +11,9 @@ from oscsim.typing import FloatArray
 LARGEST_DIMENSION = 10**9
 """Above it the number of entries of a matrix (d, d) is not an address."""
 
+MOST_HARMONICS = 64
+"""Harmonics of a coupling function: each costs as much as the first."""
+
 
 def dimension(d: Any) -> int:
     """Return ``d`` as a whole number >= 2.
@@ -221,6 +224,43 @@ def injection(strength: Any, phase: Any, n: int) -> FloatArray:
             )
     value, angle = np.broadcast_to(value, (n,)), np.broadcast_to(angle, (n,))
     return np.stack([value * np.cos(angle), value * np.sin(angle)], axis=-1)
+
+
+def harmonics_of(harmonics: Any, lag: Any, anchors: Any) -> FloatArray:
+    """Return a_k and b_k of a coupling function, empty for the sine.
+
+    Parameters
+    ----------
+    harmonics : array_like or None, shape (m, 2)
+        Factors of sin(k d) and cos(k d).
+    lag, anchors : array_like or None
+        What the network was given beside them, which belongs to the sine.
+
+    Raises
+    ------
+    SpecError
+        If the shape does not fit, a value is not finite, there are more than 64, or
+        the network has a lag or anchors as well.
+    """
+    if harmonics is None:
+        return np.zeros(0)
+    value = real_array("harmonics", harmonics)
+    if value.ndim != 2 or value.shape[1] != 2 or not 1 <= len(value) <= MOST_HARMONICS:
+        raise SpecError(
+            "harmonics must be rows (a_k, b_k) of sin(k d) and cos(k d), shape (m, 2) "
+            f"with m from 1 to {MOST_HARMONICS}, got shape {value.shape}"
+        )
+    if anchors is not None:
+        raise SpecError(
+            "harmonics and anchors exclude each other: an anchor pulls by a sine; make "
+            "it an oscillator that nothing acts on"
+        )
+    if np.any(getattr(lag, "data", lag)):
+        raise SpecError(
+            "harmonics and lag exclude each other: a lag alpha turns (a_k, b_k) by "
+            "-k alpha, give the turned ones"
+        )
+    return value
 
 
 def diffusion_of(diffusion: Any, n: int) -> FloatArray:

@@ -10,6 +10,7 @@ from oscsim.physics.coupling import Coupling, Free, Uniform
 from oscsim.physics.dense import Dense, DenseEnsemble, in_tiles
 from oscsim.physics.field import Params
 from oscsim.physics.gather import ROWS
+from oscsim.physics.harmonics import HarmonicParams
 from oscsim.physics.kuramoto import KuramotoParams
 from oscsim.physics.lohe import LoheParams
 from oscsim.physics.sparse import Sparse
@@ -36,7 +37,7 @@ def kernel_params(
 
     Returns
     -------
-    KuramotoParams or LoheParams
+    KuramotoParams, HarmonicParams or LoheParams
     """
     key = dtype, n_copies > 1
     coupling = kept.get(key)
@@ -45,6 +46,7 @@ def kernel_params(
         kept.clear()
         kept[key] = coupling
     n, d = network.field.shape
+    n_channels = 2 * len(network.harmonics) or d
     width = block or n
     n_blocks = -(-n // width)
     n_total = width * n_copies
@@ -53,8 +55,9 @@ def kernel_params(
         n_rows = coupling.rows.size
     if isinstance(coupling, Dense):
         n_rows = coupling.weights.shape[1] * coupling.weights.shape[3]
-    n_room = max(d, 4 if isinstance(coupling, Sparse) else 3)
-    mean = np.zeros((d + n_room, 0 if isinstance(coupling, Free) else n_rows), dtype)
+    n_room = max(n_channels, 4 if isinstance(coupling, Sparse) else 3)
+    n_columns = 0 if isinstance(coupling, Free) else n_rows
+    mean = np.zeros((n_channels + n_room, n_columns), dtype)
 
     def stack(values: FloatArray) -> FloatArray:
         """Bring oscillators (first axis) innermost, in blocks and copies."""
@@ -73,12 +76,23 @@ def kernel_params(
     omega = stack(network.omega) if network.omega.ndim == 1 else network.omega
     nothing = np.zeros((1, 2, 0), dtype)
     shil = stack(network.shil) if network.shil.size else nothing
+    shil = aligned(np.broadcast_to(shil, (len(omega), *shil.shape[1:])), dtype)
+    if network.harmonics.size:
+        return HarmonicParams(
+            aligned(omega, dtype),
+            aligned(np.zeros((len(omega), n_channels, n_total)), dtype),
+            shil,
+            np.ascontiguousarray(network.harmonics, dtype),
+            coupling,
+            np.zeros((n_channels, n_total), dtype),
+            mean,
+        )
     if isinstance(coupling, Uniform) and not network.field.any():
         field = nothing
     return KuramotoParams(
         aligned(omega, dtype),
         aligned(np.broadcast_to(field, (len(omega), *field.shape[1:])), dtype),
-        aligned(np.broadcast_to(shil, (len(omega), *shil.shape[1:])), dtype),
+        shil,
         np.array([np.cos(lag), np.sin(lag), not isinstance(network.lag, float)], dtype),
         coupling,
         np.zeros((4, n_total), dtype),

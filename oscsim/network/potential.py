@@ -22,7 +22,7 @@ def potential(network: Network, state: FloatArray | States) -> FloatArray:
     Parameters
     ----------
     network : Network
-        Symmetric, without lag.
+        Symmetric, without lag, coupled by sines.
     state : FloatArray, shape (..., n) or (..., n, d), or Trajectory
         Phases (rad) or unit vectors, as the network has them; or the result of
         a simulation.
@@ -35,11 +35,13 @@ def potential(network: Network, state: FloatArray | States) -> FloatArray:
     Raises
     ------
     SpecError
-        If weights are not symmetric, there is a lag, the network is a batch, or
-        shapes do not fit.
+        If weights are not symmetric, there is a lag or another coupling function
+        than the sine, the network is a batch, or shapes do not fit.
     """
     if np.any(getattr(network.lag, "data", network.lag)):
         raise SpecError("a network with phase lag has no potential")
+    if network.harmonics.size:
+        raise SpecError("the potential is that of a sine, and the coupling is another")
     if network.n_networks > 1:
         raise SpecError(
             f"the potential is that of one network, got a batch of {network.n_networks}"

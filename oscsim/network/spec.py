@@ -53,6 +53,8 @@ class Network:
     diffusion : FloatArray, shape (n,)
         Diffusion D (rad^2/s) that a simulation uses unless told otherwise;
         empty without.
+    harmonics : FloatArray, shape (m, 2)
+        Coupling function in place of the sine: a_k, b_k; torus, empty for the sine.
     """
 
     geometry: Geometry
@@ -62,6 +64,7 @@ class Network:
     lag: Any = 0.0
     shil: FloatArray = dataclasses.field(default_factory=_nothing)
     diffusion: FloatArray = dataclasses.field(default_factory=_nothing)
+    harmonics: FloatArray = dataclasses.field(default_factory=_nothing)
 
     def __post_init__(self) -> None:
         # The layout for the kernels is kept: it must not become that of old weights.
@@ -136,6 +139,7 @@ class Network:
         anchor_weights: FloatArray | None = None,
         shil: FloatArray | float | None = None,
         shil_phase: FloatArray | float = 0.0,
+        harmonics: FloatArray | None = None,
     ) -> "Network":
         r"""Return coupled phases.
 
@@ -145,6 +149,10 @@ class Network:
             \sin(\theta_j - \theta_i - \alpha_{ij})
             + \sum_a W_{ia} \sin(\phi_a - \theta_i)
             - I_i \sin(2 \theta_i - \psi_i)
+
+        With ``harmonics`` the coupling is :math:`K_{ij} \Gamma(\theta_j - \theta_i)`,
+        :math:`\Gamma(d) = \sum_k a_k \sin k d + b_k \cos k d`, in place of the sine;
+        a constant part of it is a shift of omega.
 
         Parameters
         ----------
@@ -171,6 +179,8 @@ class Network:
             Strength I (rad/s) of the injection at twice the frequency.
         shil_phase : FloatArray or float, shape (n,)
             Its phase psi (rad); with 0 the phases 0 and pi are stable.
+        harmonics : FloatArray, shape (m, 2), optional
+            Rows (a_k, b_k), k from 1 on; neither with a lag nor with anchors.
 
         Returns
         -------
@@ -179,8 +189,8 @@ class Network:
         Raises
         ------
         SpecError
-            If a shape does not fit, a value is not a finite real number, or
-            there is no oscillator.
+            If a shape does not fit, a value is not a finite real number,
+            there is no oscillator, or harmonics meet a lag or anchors.
 
         References
         ----------
@@ -188,6 +198,7 @@ class Network:
         .. [2] Wang & Roychowdhury (2019), UCNC, LNCS 11493, eq. (6) (injection).
         """
         k, n_osc, batch = couplings.coupling_of(topology, coupling, omega, n)
+        several = arguments.harmonics_of(harmonics, lag, anchors)
         directions = None if anchors is None else arguments.anchor_phases(anchors)
         return cls(
             "torus",
@@ -197,6 +208,7 @@ class Network:
             couplings.lag_of(lag, k),
             arguments.injection(shil, shil_phase, n_osc),
             arguments.diffusion_of(diffusion, n_osc),
+            several,
         )
 
     @classmethod
@@ -318,7 +330,7 @@ class Network:
         return {}
 
     def _require_single(self) -> None:
-        for name in ("coupling", "field", "omega", "shil"):
+        for name in ("coupling", "field", "omega", "shil", "harmonics"):
             value = getattr(self, name)
             values = np.asarray(value.data if issparse(value) else value)
             if value is not None and values.size:

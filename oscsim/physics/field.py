@@ -12,12 +12,13 @@ from numba import types
 from numba.extending import overload
 
 from oscsim._jit import FORWARDED
-from oscsim.physics import kuramoto, lohe
+from oscsim.physics import harmonics, kuramoto, lohe
+from oscsim.physics.harmonics import HarmonicParams
 from oscsim.physics.kuramoto import KuramotoParams
 from oscsim.physics.lohe import LoheParams
 from oscsim.typing import FloatArray
 
-Params: TypeAlias = KuramotoParams | LoheParams
+Params: TypeAlias = KuramotoParams | HarmonicParams | LoheParams
 
 
 class _Field(NamedTuple):
@@ -38,6 +39,13 @@ _FIELDS: dict[type, _Field] = {
         kuramoto.kuramoto_map,
         kuramoto.kuramoto_order,
     ),
+    HarmonicParams: _Field(
+        harmonics.harmonic_member,
+        harmonics.harmonic_drift,
+        kuramoto.kuramoto_advance,
+        kuramoto.kuramoto_map,
+        kuramoto.kuramoto_order,
+    ),
     LoheParams: _Field(
         lohe.lohe_member,
         lohe.lohe_drift,
@@ -53,7 +61,7 @@ def member(params: Params, k: int, scratch: FloatArray, mean: FloatArray) -> Par
 
     Parameters
     ----------
-    params : KuramotoParams or LoheParams
+    params : KuramotoParams, HarmonicParams or LoheParams
         A stack, as ``Network.params`` returns it.
     k : int
         Which network; counted round, so that a stack of one serves all.
@@ -73,7 +81,7 @@ def drift(t: float, y: FloatArray, params: Params, out: FloatArray) -> None:
     y : FloatArray, shape (n_state,)
         Flat state: phases (rad), or the components of unit vectors, oscillators
         innermost.
-    params : KuramotoParams or LoheParams
+    params : KuramotoParams, HarmonicParams or LoheParams
         Of one network; selects the vector field.
     out : FloatArray, shape (n_state,)
         Overwritten.
@@ -94,7 +102,7 @@ def advance(
     ----------
     y : FloatArray, shape (n_state,)
         Flat state.
-    params : KuramotoParams or LoheParams
+    params : KuramotoParams, HarmonicParams or LoheParams
         Of one network; selects the vector field.
     dt : float
         Step (s).
@@ -116,7 +124,7 @@ def move(y: FloatArray, params: Params, step: FloatArray) -> int:
     ----------
     y : FloatArray, shape (n_state,)
         Flat state, changed in place.
-    params : KuramotoParams or LoheParams
+    params : KuramotoParams, HarmonicParams or LoheParams
         Of one network; selects the vector field.
     step : FloatArray, shape (n_state,)
         What is added.
@@ -136,7 +144,7 @@ def order(y: FloatArray, params: Params, first: int, n: int) -> float:
     ----------
     y : FloatArray, shape (n_state,)
         Flat state.
-    params : KuramotoParams or LoheParams
+    params : KuramotoParams, HarmonicParams or LoheParams
         Of one network; selects the vector field.
     first, n : int
         The oscillators first .. first + n - 1.

@@ -66,6 +66,7 @@ class Phases(_Coupled):
     shil: Numbers | None = None
     shil_phase: Numbers = 0.0
     anchors: list[Finite] | None = None
+    harmonics: list[list[Finite]] | None = None
 
     def network(self, folder: Path) -> Network:
         """Return the network; paths in it are relative to ``folder``."""
@@ -77,6 +78,7 @@ class Phases(_Coupled):
             shil=_array("shil", self.shil),
             shil_phase=real_array("shil_phase", self.shil_phase),
             anchors=_array("anchors", self.anchors),
+            harmonics=_array("harmonics", self.harmonics),
             **common,
         )
 

@@ -127,7 +127,8 @@ def simulate(
         noise, a frequency is asked of unit vectors, the memory would not suffice,
         or a fixed step is unstable: (sum_j |K_ij| + |h_i| + 2 |I_i|) dt of an
         oscillator, with h_i the drive with its anchors, is above 2.78 for
-        Runge-Kutta, 2 for Heun and Euler-Maruyama.
+        Runge-Kutta, 2 for Heun and Euler-Maruyama (harmonics: |K_ij| times the
+        largest slope of the coupling function).
     IntegrationError
         If a state stops being finite, a fixed step leaves the sphere beyond
         [1/2, 2] of its radius (or with noise its drift is longer than sqrt(3)), or
@@ -240,7 +241,8 @@ def _bytes(network: Network, plan: Plan) -> int:
     n_bytes += plan.n_runs * 200
     weights = int(getattr(network.coupling, "size", 0))
     is_one_lag = isinstance(network.lag, float)
-    return n_bytes + 12 * state * 8 + (2 if is_one_lag else 4) * 8 * weights
+    n_bytes += (12 + 6 * len(network.harmonics)) * state * 8
+    return n_bytes + (2 if is_one_lag else 4) * 8 * weights
 
 
 def _raise_failure(outcome: Outcome, is_adaptive: bool) -> None:

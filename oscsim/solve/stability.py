@@ -24,7 +24,9 @@ def check_stability(network: Network, method: str, dt: float) -> None:
     injection) an oscillator whose neighbours rest relaxes at a rate of r_i at
     most: beyond r_i dt = 2.78 (Runge-Kutta) or 2 a step can amplify that. Where
     neighbours answer, no rate is above r_i + sum_j |K_ij|, the theorem of
-    Gershgorin for the Jacobian, of which a mutual pair reaches -2 K.
+    Gershgorin for the Jacobian, of which a mutual pair reaches -2 K. A coupling
+    function G with harmonics counts as K times the largest slope that it can have,
+    sum_k k |(a_k, b_k)|.
 
     Parameters
     ----------
@@ -54,8 +56,8 @@ def check_stability(network: Network, method: str, dt: float) -> None:
     reach = _REACH.get(method)
     if reach is None:
         return
-    coupling = network.strengths()
     with np.errstate(over="ignore"):
+        coupling = network.strengths() * _steepest(network)
         own = np.linalg.norm(network.field, axis=1)
         if network.shil.size:
             own = own + 2.0 * np.linalg.norm(network.shil, axis=1)
@@ -79,6 +81,14 @@ def check_stability(network: Network, method: str, dt: float) -> None:
             f"an oscillator turns by {turn:.3g} rad per step: fast rotation is "
             "resolved poorly, use a smaller dt or a rotating frame"
         )
+
+
+def _steepest(network: Network) -> float:
+    """Return a bound for the slope of the coupling function, 1 for the sine."""
+    if not network.harmonics.size:
+        return 1.0
+    sizes = np.hypot(network.harmonics[:, 0], network.harmonics[:, 1])
+    return float(sizes @ np.arange(1.0, len(sizes) + 1.0))
 
 
 def check_resolution(
@@ -121,7 +131,8 @@ def _warn(message: str) -> None:
 
 def _terms(network: Network, factor: str) -> str:
     """Return what was added up, in the letters of the equations."""
-    terms = [] if network.coupling is None else [f"{factor}sum |K|"]
+    slope = " |G'|" if network.harmonics.size else ""
+    terms = [] if network.coupling is None else [f"{factor}sum |K|{slope}"]
     terms += ["|h|"] if network.field.any() else []
     terms += ["2 |I|"] if network.shil.any() else []
     return terms[0] if len(terms) == 1 else f"({' + '.join(terms)})"

@@ -45,6 +45,7 @@ NETWORKS = {
     "sparse sphere": ("Network.lohe(sparse.csr_array(ring), d=3)", 3, 1),
     "all-to-all": ("Network.kuramoto('all-to-all', n=5)", 1, 1),
     "ensemble": ("Network.kuramoto(ring)", 1, 4),
+    "harmonics": ("Network.kuramoto(ring, harmonics=np.ones((3, 2)))", 1, 1),
 }
 
 

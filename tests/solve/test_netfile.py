@@ -136,6 +136,13 @@ anchor_weights = [[1, 0], [0, 1], [1, 1], [0, 0], [0, 0], [0, 2]]
         np.testing.assert_array_equal(getattr(network, name), getattr(expected, name))
 
 
+def test_harmonics_of_the_coupling(read):
+    network, _ = read(TORUS + "harmonics = [[1, 0.5], [0.25, 0]]\n")
+    np.testing.assert_array_equal(network.harmonics, [[1, 0.5], [0.25, 0]])
+    with pytest.raises(SpecError, match="harmonics"):
+        read(TORUS + "harmonics = [[1, 0.5], [0.25]]\n")
+
+
 def test_everything_of_a_sphere(read):
     turn = "[[0, -1, 0], [1, 0, 0], [0, 0, 0]]"
     text = SPHERE + f"omega = {turn}\nanchors = [[0, 0, 1]]\n"
