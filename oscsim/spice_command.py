@@ -29,6 +29,9 @@ def spice(
     timeout: Annotated[
         float, typer.Option("--timeout", help="Longest time of one run (s).")
     ] = 300.0,
+    seed: Annotated[
+        int, typer.Option("--seed", help="Seed of the noise.", min=0, max=2**32 - 1)
+    ] = 0,
     out: Annotated[
         Path, typer.Option("--out", help="Folder for the figures, NAME.png each.")
     ] = Path("runs/spice"),
@@ -49,7 +52,7 @@ def spice(
         raise SpecError(f"--timeout must be above 0 s, got {timeout:g}")
     console = Console(width=None if sys.stdout.isatty() else 120, markup=False)
     if file is not None:
-        check = check_circuit(file, timeout)
+        check = check_circuit(file, timeout, seed)
         figure = _draw(check, out)
         if as_json:
             _print_json(summary_of(check) | {"figure": str(figure)})
@@ -61,7 +64,7 @@ def spice(
     done: dict[str, CircuitCheck | str] = {}
     for path in circuits():
         try:
-            checked = check_circuit(path, timeout)
+            checked = check_circuit(path, timeout, seed)
             _draw(checked, out)
             done[path.stem] = checked
         except OscsimError as error:

@@ -105,7 +105,7 @@ def _draw_values(
     """Draw signals that are phases or components themselves."""
     told = check.expectations
     values = np.array([waves.signal(name) for name in told.figure])
-    unit = "rad" if any(claim.unit == "rad" for claim in told.claims) else "1"
+    unit = "rad" if any("rad" in claim.unit for claim in told.claims) else "1"
     ylabel = "phase (rad)" if unit == "rad" else "component"
     if told.relative:
         values = values - values.mean(axis=0)

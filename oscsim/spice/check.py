@@ -12,6 +12,7 @@ from oscsim.errors import NetlistError, SpecError
 from oscsim.spice.claims import Claim, Expectations, difference, measure
 from oscsim.spice.netlist import Netlist
 from oscsim.spice.ngspice import Simulation, simulate_circuit
+from oscsim.spice.noise import with_noise
 from oscsim.typing import FloatArray
 
 
@@ -88,7 +89,9 @@ def circuits() -> list[Path]:
     return found
 
 
-def check_circuit(path: str | Path, timeout: float = 300.0) -> CircuitCheck:
+def check_circuit(
+    path: str | Path, timeout: float = 300.0, seed: int = 0
+) -> CircuitCheck:
     """Run a circuit and check its claims.
 
     Parameters
@@ -98,6 +101,8 @@ def check_circuit(path: str | Path, timeout: float = 300.0) -> CircuitCheck:
         what is expected; or the name of a circuit that ships.
     timeout : float
         Longest wall time of one run (s); cases run side by side.
+    seed : int
+        Seed of the noise, the same in all cases.
 
     Returns
     -------
@@ -106,7 +111,8 @@ def check_circuit(path: str | Path, timeout: float = 300.0) -> CircuitCheck:
     Raises
     ------
     NetlistError
-        If either file is missing or wrong, or ngspice refuses the netlist.
+        If either file is missing or wrong, its noise cannot be drawn, or ngspice
+        refuses the netlist.
     SimulatorError
         If ngspice is missing, crashes, stops early or takes too long.
     """
@@ -117,7 +123,8 @@ def check_circuit(path: str | Path, timeout: float = 300.0) -> CircuitCheck:
     netlist = Netlist.read(file)
     expectations = Expectations.read(file.with_suffix(".toml"))
     variants = {
-        case.name: netlist.changed(case.parameters) for case in expectations.cases
+        case.name: with_noise(netlist.changed(case.parameters), seed)
+        for case in expectations.cases
     }
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         done = pool.map(lambda one: simulate_circuit(one, timeout), variants.values())

@@ -15,7 +15,7 @@ from oscsim.typing import FloatArray
 
 Kind: TypeAlias = Literal[
     "measure", "trajectory", "phase", "phase_trajectory", "order_parameter",
-    "frequency", "energy", "start_up", "lock",
+    "frequency", "energy", "start_up", "lock", "diffusion",
 ]  # fmt: skip
 _VERDICTS = ("start_up", "lock")
 _STRICT = ConfigDict(extra="forbid", frozen=True)
@@ -48,6 +48,8 @@ class Claim(BaseModel):
         by the source of current ``signals[0]`` at ``volts`` between two ``times``.
         ``start_up``: never, collapsed or sustained, at ``level`` peak to peak.
         ``lock``: locked, slips or undecided, of the phases of two signals.
+        ``diffusion`` of signals that walk, between two ``times`` in intervals of the
+        third.
     expected : float, str or list of list of float
         A number, a verdict, or for a trajectory one row of values per signal.
     tolerance : float
@@ -279,6 +281,14 @@ def _energy(claim: Claim, run: Simulation) -> float:
     return tools.supply_energy(time, claim.volts, current)
 
 
+def _diffusion(claim: Claim, run: Simulation) -> float:
+    return tools.diffusion(
+        run.waveforms.time,
+        np.array([run.waveforms.signal(name) for name in claim.signals]),
+        *claim.times,
+    )
+
+
 def _start_up(claim: Claim, run: Simulation) -> str:
     return tools.start_up(*_window(claim, run), claim.level)
 
@@ -298,4 +308,5 @@ _MEASURES: dict[Kind, Callable[[Claim, Simulation], float | str | FloatArray]] =
     "energy": _energy,
     "start_up": _start_up,
     "lock": _lock,
+    "diffusion": _diffusion,
 }

@@ -224,6 +224,50 @@ def supply_energy(
     return float(-np.trapezoid(volts * source_current, time))
 
 
+def diffusion(
+    time: FloatArray,
+    values: FloatArray,
+    first: float,
+    last: float,
+    interval: float,
+) -> float:
+    """Return D of signals that walk at random, ``<(change)^2> = 2 D interval``.
+
+    Parameters
+    ----------
+    time : FloatArray, shape (n_points,)
+        Times (s).
+    values : FloatArray, shape (n_signals, n_points)
+        Signals, unwrapped.
+    first, last : float
+        Where to look (s).
+    interval : float
+        Length of one change (s), well above the correlation time of the noise.
+
+    Returns
+    -------
+    float
+        Mean over signals and intervals that do not overlap, in the square of the
+        signals' unit per second. Its relative standard error is sqrt(2 / n), n the
+        number of changes.
+
+    Raises
+    ------
+    SpecError
+        If there is no whole interval between ``first`` and ``last``, or these are
+        not within the run.
+    """
+    inside = time[0] <= first and last <= time[-1]
+    if not (inside and 0 < interval <= last - first):
+        raise SpecError(
+            f"diffusion needs whole intervals between {time[0]:g} and {time[-1]:g} s, "
+            f"got {interval:g} s from {first:g} to {last:g} s"
+        )
+    edges = first + interval * np.arange(int((last - first) / interval + 1e-9) + 1)
+    moved = np.diff([np.interp(edges, time, one) for one in np.atleast_2d(values)])
+    return float(np.square(moved).mean() / (2 * interval))
+
+
 def _check(time: FloatArray, values: FloatArray) -> None:
     """Refuse what is no waveform."""
     if time.ndim != 1 or values.shape != time.shape or len(time) < 2:
