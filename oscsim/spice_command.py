@@ -10,6 +10,8 @@ import typer
 from oscsim.errors import OscsimError, SpecError
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from oscsim.spice.check import CircuitCheck
 
 CLAIM_FAILED = 1
@@ -32,6 +34,21 @@ def spice(
     seed: Annotated[
         int, typer.Option("--seed", help="Seed of the noise.", min=0, max=2**32 - 1)
     ] = 0,
+    node: Annotated[
+        str | None,
+        typer.Option(
+            "--phase-response",
+            metavar="SIGNAL",
+            help="Measure the phase response of an oscillator by charge kicks into the "
+            "node of this voltage, e.g. v(a0), and write two of them as a network.",
+        ),
+    ] = None,
+    charge: Annotated[
+        float | None, typer.Option("--charge", help="Charge of a kick (C).")
+    ] = None,
+    resistance: Annotated[
+        float | None, typer.Option("--resistance", help="Between the two (ohm).")
+    ] = None,
     out: Annotated[
         Path, typer.Option("--out", help="Folder for the figures, NAME.png each.")
     ] = Path("runs/spice"),
@@ -42,15 +59,19 @@ def spice(
     """Run a circuit in ngspice and check what it claims."""
     from rich.console import Console
 
-    from oscsim.report.circuit_text import print_circuit, print_circuits, summary_of
-    from oscsim.spice.check import check_circuit, circuits
-    from oscsim.spice.ngspice import find_ngspice
+    from oscsim.report.circuit_text import print_circuit, summary_of
+    from oscsim.spice.check import check_circuit
 
     if (file is None) != every:
         raise SpecError("give one netlist, or --all for every one that ships")
     if not timeout > 0:
         raise SpecError(f"--timeout must be above 0 s, got {timeout:g}")
+    if (node, charge, resistance).count(None) not in (0, 3):
+        raise SpecError("--phase-response, --charge and --resistance belong together")
     console = Console(width=None if sys.stdout.isatty() else 120, markup=False)
+    if node is not None and charge is not None and resistance is not None:
+        asked = node, charge, resistance
+        return _phase_response(console, file, asked, timeout, out, as_json)
     if file is not None:
         check = check_circuit(file, timeout, seed)
         figure = _draw(check, out)
@@ -60,6 +81,17 @@ def spice(
             print_circuit(console, check)
             typer.echo(f"figure: {figure}")
         return 0 if check.passed else CLAIM_FAILED
+    return _every(console, timeout, seed, out, as_json)
+
+
+def _every(
+    console: "Console", timeout: float, seed: int, out: Path, as_json: bool
+) -> int:
+    """Run every circuit that ships; one that does not run is in the table too."""
+    from oscsim.report.circuit_text import print_circuits, summary_of
+    from oscsim.spice.check import check_circuit, circuits
+    from oscsim.spice.ngspice import find_ngspice
+
     find_ngspice()
     done: dict[str, CircuitCheck | str] = {}
     for path in circuits():
@@ -83,6 +115,47 @@ def spice(
         typer.echo(f"figures: {out}")
     failed = any(isinstance(one, str) or not one.passed for one in done.values())
     return CLAIM_FAILED if failed else 0
+
+
+def _phase_response(
+    console: "Console",
+    file: str | None,
+    asked: tuple[str, float, float],
+    timeout: float,
+    out: Path,
+    as_json: bool,
+) -> int:
+    """Measure a phase response; write its figure and the pair as a network file."""
+    from oscsim.files import write_whole
+    from oscsim.report import phase_response_report as report
+    from oscsim.report.canvas import png
+    from oscsim.spice.check import netlist_path
+    from oscsim.spice.netlist import Netlist
+    from oscsim.spice.phase_model import phase_model
+    from oscsim.spice.phase_response import phase_response
+
+    signal, charge, resistance = asked
+    if file is None:
+        raise SpecError("--phase-response needs one netlist, not --all")
+    if not resistance > 0:
+        raise SpecError(f"--resistance must be above 0 ohm, got {resistance:g}")
+    netlist = Netlist.read(netlist_path(file))
+    response = phase_response(netlist, signal, None, charge=charge, timeout=timeout)
+    model = phase_model(response, resistance)
+    figure, network = (
+        out / f"{netlist.name}-phase.png",
+        out / f"{netlist.name}-pair.toml",
+    )
+    drawn = report.phase_response_figure(netlist.name, response, model)
+    write_whole(figure, png(drawn))
+    write_whole(network, model.network_file(netlist.name).encode())
+    if as_json:
+        files = {"figure": str(figure), "network": str(network)}
+        _print_json(report.summary_of_model(netlist.name, model) | files)
+    else:
+        report.print_phase_model(console, netlist.name, model)
+        typer.echo(f"figure: {figure}\nnetwork: {network} (for oscsim simulate)")
+    return 0
 
 
 def _draw(check: "CircuitCheck", folder: Path) -> Path:

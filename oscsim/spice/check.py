@@ -89,6 +89,18 @@ def circuits() -> list[Path]:
     return found
 
 
+def netlist_path(path: str | Path) -> Path:
+    """Return a file as it is named, or the circuit of that name that ships.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file, or a name.
+    """
+    file, shipped = Path(path), circuit_folder() / f"{path}.cir"
+    return shipped if not file.exists() and shipped.exists() else file
+
+
 def check_circuit(
     path: str | Path, timeout: float = 300.0, seed: int = 0
 ) -> CircuitCheck:
@@ -116,10 +128,7 @@ def check_circuit(
     SimulatorError
         If ngspice is missing, crashes, stops early or takes too long.
     """
-    file = Path(path)
-    shipped = circuit_folder() / f"{path}.cir"
-    if not file.exists() and shipped.exists():
-        file = shipped
+    file = netlist_path(path)
     netlist = Netlist.read(file)
     expectations = Expectations.read(file.with_suffix(".toml"))
     variants = {
