@@ -258,3 +258,21 @@ def test_quantised_rivals_agree_with_the_table_that_ships(tmp_path):
     four = re.search(r"^bytes-softmax, int4-table: (.*)$", out, re.M)[1]
     assert "not at equal accuracy" not in eight
     assert "not at equal accuracy (loses more than 0.02)" in four
+
+
+@pytest.mark.spice
+def test_circuits_stand_beside_the_engine(tmp_path):
+    out = run("17_circuit_noise_mismatch.py", tmp_path)
+    row = re.search(r"^ +0\.04 +(\S+) +(\S+) +(\S+) +3\.5%", out, re.MULTILINE)
+    found, variance, law = (float(value) for value in row.groups())
+    assert found == pytest.approx(0.04, rel=0.1)
+    assert variance == pytest.approx(law, rel=0.1)
+    angles = re.findall(r"^ 0\.02 +\d +(\S+) +(\S+) ", out, re.MULTILINE)
+    assert len(angles) == 4
+    for circuit, engine in angles:
+        assert float(circuit) == pytest.approx(float(engine), abs=2e-3)
+    pairs = re.findall(r"locked +(\S+) +locked +(\S+)", out)
+    assert len(pairs) == 2
+    for engine, circuit in pairs:
+        assert float(circuit) == pytest.approx(float(engine), abs=8)
+    assert (tmp_path / "circuit-noise-mismatch.png").stat().st_size > 10_000
