@@ -74,12 +74,12 @@ def spice(
         return _phase_response(console, file, asked, timeout, out, as_json)
     if file is not None:
         check = check_circuit(file, timeout, seed)
-        figure = _draw(check, out)
+        files = {"figure": str(_draw(check, out)), **_drawn_noise(file, seed, out)}
         if as_json:
-            _print_json(summary_of(check) | {"figure": str(figure)})
+            _print_json(summary_of(check) | files)
         else:
             print_circuit(console, check)
-            typer.echo(f"figure: {figure}")
+            typer.echo("\n".join(f"{name}: {path}" for name, path in files.items()))
         return 0 if check.passed else CLAIM_FAILED
     return _every(console, timeout, seed, out, as_json)
 
@@ -156,6 +156,22 @@ def _phase_response(
         report.print_phase_model(console, netlist.name, model)
         typer.echo(f"figure: {figure}\nnetwork: {network} (for oscsim simulate)")
     return 0
+
+
+def _drawn_noise(file: str, seed: int, folder: Path) -> dict[str, str]:
+    """Write a netlist with the noise of a seed in it, if it has any; it runs alone."""
+    from oscsim.files import write_whole
+    from oscsim.spice.check import netlist_path
+    from oscsim.spice.netlist import Netlist
+    from oscsim.spice.noise import with_noise
+
+    netlist = Netlist.read(netlist_path(file))
+    drawn = with_noise(netlist, seed)
+    if drawn is netlist:
+        return {}
+    path = folder / f"{netlist.name}-seed{seed}.cir"
+    write_whole(path, drawn.text.encode())
+    return {"netlist with this noise": str(path)}
 
 
 def _draw(check: "CircuitCheck", folder: Path) -> Path:

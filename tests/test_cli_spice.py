@@ -84,6 +84,23 @@ def test_a_claim_that_holds(divider, capsys):
 
 @pytest.mark.spice
 @pytest.mark.usefixtures("ngspice")
+def test_a_netlist_with_its_noise_is_written_and_the_seed_is_used(divider, capsys):
+    noisy = TANK.replace("V1 a 0 2", "V1 a 0 TRNOISE(1 0.5 0 0)")
+    (divider / "divider.cir").write_text(noisy)
+    measured = []
+    for seed in ("3", "3", "4"):
+        run(["spice", "divider.cir", "--seed", seed, "--out", "figures", "--json"])
+        told = json.loads(capsys.readouterr().out)
+        measured.append(told["claims"][0]["measured"])
+        path = divider / "figures" / f"divider-seed{seed}.cir"
+        assert told["netlist with this noise"] == str(path.relative_to(divider))
+        assert "TRNOISE" not in path.read_text()
+    assert measured[0] == measured[1]
+    assert abs(measured[0] - measured[2]) > 1e-6
+
+
+@pytest.mark.spice
+@pytest.mark.usefixtures("ngspice")
 def test_a_claim_that_fails_is_exit_code_1_and_stays_in_the_record(divider, capsys):
     (divider / "divider.toml").write_text(
         SIDECAR.replace("expected = 1.0", "expected = 1.5")
