@@ -118,6 +118,11 @@ class Netlist:
             text = re.sub(pattern, rf"\g<1>{float(value)!r}", text, flags=re.I | re.M)
         return replace(self, text=text)
 
+    def included(self) -> list[Path]:
+        """Return the files that its ``.include`` lines name."""
+        found = map(_INCLUDE.match, self.text.splitlines())
+        return [self.folder / one.group(2) for one in found if one]
+
     def deck(self, raw: str) -> str:
         """Return the text that makes ngspice run it and write its waveforms.
 

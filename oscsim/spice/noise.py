@@ -59,8 +59,8 @@ def with_noise(netlist: Netlist, seed: int = 0) -> Netlist:
     Raises
     ------
     NetlistError
-        If a source has another kind of noise or stands in a sub-circuit, NT or the
-        end of the analysis is no number or parameter, or there would be more than 4
+        If a source has another kind of noise or stands in a sub-circuit or another
+        file, NT or the end of the analysis is no number or parameter, or there would be more than 4
         million numbers.
     SpecError
         If the seed is out of range.
@@ -71,12 +71,13 @@ def with_noise(netlist: Netlist, seed: int = 0) -> Netlist:
     that is pulled back at a rate K by about K NT / 2.
     """
     lines, found, depth = netlist.text.splitlines(), 0, 0
-    total = sum("trnoise" in line.lower() for line in lines[1:])
+    _refuse_included(netlist)
+    total = sum(_is_random(line) for line in lines[1:])
     out = lines[:1]
     for line in lines[1:]:
         bare = line.strip().lower()
         depth += bare.startswith(".subckt") - bare.startswith(".ends")
-        if "trnoise" not in bare or bare.startswith("*"):
+        if not _is_random(bare) or bare.startswith("*"):
             out.append(line)
             continue
         source = _SOURCE.fullmatch(line.strip())
@@ -93,6 +94,20 @@ def with_noise(netlist: Netlist, seed: int = 0) -> Netlist:
         out += _drawn(netlist, source, Stream(seed, STAGE, 0, found), total)
         found += 1
     return replace(netlist, text="\n".join(out) + "\n") if found else netlist
+
+
+def _is_random(text: str) -> bool:
+    return re.search("trnoise|trrandom", text, re.IGNORECASE) is not None
+
+
+def _refuse_included(netlist: Netlist) -> None:
+    """Refuse noise that ngspice would draw itself, from a file that is not seen here."""
+    for name in netlist.included():
+        if name.is_file() and _is_random(name.read_text(errors="replace")):
+            raise NetlistError(
+                f"{netlist.name}: {name.name}, which it includes, makes noise: move the "
+                "source to the top level"
+            )
 
 
 def spice_number(text: str) -> float:

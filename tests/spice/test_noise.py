@@ -66,6 +66,7 @@ def test_a_netlist_without_noise_is_left_alone():
     ("old", "new", "told"),
     [
         ("500m)", "500m 1 1m)", "write NAME NODE NODE TRNOISE"),
+        ("trnoise(2 500m)", "trrandom(2 500m)", "write NAME NODE NODE TRNOISE"),
         ("Vn b 0 dc 0", ".subckt s b\nVn b 0", "Vn makes noise in a sub-circuit"),
         ("{nt} 0 0", "{2*nt} 0 0", r"\{2\*nt\} must be a number or the name"),
         ("{nt} 0 0", "{other} 0 0", r"\{other\} must be a number"),
@@ -79,6 +80,16 @@ def test_noise_that_cannot_be_drawn_is_refused(old, new, told):
     assert old in SMALL
     with pytest.raises(NetlistError, match=told):
         with_noise(netlist(SMALL.replace(old, new)), 0)
+
+
+def test_noise_in_an_included_file_is_refused(tmp_path):
+    text = SMALL.replace(".end\n", ".include part.inc\n.end\n")
+    including = Netlist("test", text, tmp_path)
+    (tmp_path / "part.inc").write_text("R9 a 0 1\n")
+    with_noise(including, 0)
+    (tmp_path / "part.inc").write_text("I9 a 0 TRNOISE(1 1 0 0)\n")
+    with pytest.raises(NetlistError, match="part.inc, which it includes, makes noise"):
+        with_noise(including, 0)
 
 
 def test_a_seed_out_of_range_is_refused():
