@@ -60,8 +60,8 @@ def with_noise(netlist: Netlist, seed: int = 0) -> Netlist:
     ------
     NetlistError
         If a source has another kind of noise or stands in a sub-circuit or another
-        file, NT or the end of the analysis is no number or parameter, or there would be more than 4
-        million numbers.
+        file, NT or the end of the analysis is no number or parameter, or there would
+        be more than 4 million numbers.
     SpecError
         If the seed is out of range.
 
@@ -101,12 +101,12 @@ def _is_random(text: str) -> bool:
 
 
 def _refuse_included(netlist: Netlist) -> None:
-    """Refuse noise that ngspice would draw itself, from a file that is not seen here."""
+    """Refuse noise that ngspice would draw itself, from another file."""
     for name in netlist.included():
         if name.is_file() and _is_random(name.read_text(errors="replace")):
             raise NetlistError(
-                f"{netlist.name}: {name.name}, which it includes, makes noise: move the "
-                "source to the top level"
+                f"{netlist.name}: {name.name}, which it includes, makes noise: move "
+                "the source to the top level"
             )
 
 
