@@ -23,6 +23,7 @@ from oscsim.command_line import (
 )
 from oscsim.energy_cli import energy
 from oscsim.spice_command import spice
+from oscsim.sweep_command import sweep
 
 if TYPE_CHECKING:
     from oscsim.bridge.checkpoint import Checkpoint
@@ -159,6 +160,7 @@ def _options(
 
 
 app.command()(energy)
+app.command()(sweep)
 
 
 @app.command()

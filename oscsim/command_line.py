@@ -11,6 +11,7 @@ from oscsim.errors import (
     IntegrationError,
     OscsimError,
     SimulatorError,
+    StoreError,
 )
 
 if TYPE_CHECKING:
@@ -83,7 +84,9 @@ def _told(error: Exception) -> tuple[str, int] | None:
         reason = error.strerror or error
         return f"the output could not be written: {reason}", WORK_FAILED
     if isinstance(error, OscsimError):
-        failed = isinstance(error, IntegrationError | EvaluationError | SimulatorError)
+        failed = isinstance(
+            error, IntegrationError | EvaluationError | SimulatorError | StoreError
+        )
         return str(error), WORK_FAILED if failed else WRONG_REQUEST
     # typer's own class for a wrong command line is not public
     sentence = getattr(error, "format_message", None)

@@ -37,6 +37,10 @@ class SimulatorError(OscsimError, RuntimeError):
     """The circuit simulator is missing, stopped early, crashed or took too long."""
 
 
+class StoreError(OscsimError, RuntimeError):
+    """A sweep's store, or what runs its cells, failed during the work."""
+
+
 class IntegrationError(OscsimError, ArithmeticError):
     """A step of an integration failed: not finite, or too far for the method.
 

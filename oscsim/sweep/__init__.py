@@ -1,0 +1,1 @@
+"""Grids of hardware numbers over families of checkpoints, and rules from them."""

@@ -1,0 +1,183 @@
+"""Tasks of a sweep on a Dask cluster that is there already."""
+
+import hashlib
+import pickle
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from oscsim.errors import SpecError, StoreError
+from oscsim.sweep.local import AHEAD, MOST_DEATHS, Done, Take
+from oscsim.sweep.subject import Subject
+from oscsim.sweep.versions import versions
+from oscsim.sweep.work import Outcomes, Task, work
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+CONNECT_SECONDS = 10.0
+
+_HELD: dict[str, dict[str, Subject]] = {}
+"""Checkpoints that this worker was given, by digest."""
+
+
+class _Inputs:
+    """Brings the checkpoints to every worker once, also to those that join later."""
+
+    def __init__(self, key: str, content: bytes) -> None:
+        self.name = f"oscsim-{key}"
+        self.key, self.content = key, content
+
+    def setup(self, worker: Any) -> None:
+        """Keep them: a worker calls this when the plugin arrives."""
+        if self.key not in _HELD:
+            _HELD[self.key] = pickle.loads(self.content)
+
+    def teardown(self, worker: Any) -> None:
+        """Drop them: a worker calls this when the plugin is taken away."""
+        _HELD.pop(self.key, None)
+
+
+def _work(key: str, task: Task) -> Outcomes:
+    return work(_HELD[key], task)
+
+
+@contextmanager
+def connected(address: str) -> Iterator["Client"]:
+    """Connect to a scheduler and check that its workers run the same versions.
+
+    Parameters
+    ----------
+    address : str
+        Such as ``tcp://10.0.0.1:8786``.
+
+    Raises
+    ------
+    SpecError
+        If Dask is not installed, the scheduler does not answer within 10 s, it
+        has no workers, or a worker has other versions.
+    """
+    try:
+        from distributed import Client  # noqa: PLC0415
+    except ImportError:
+        raise SpecError(
+            "a scheduler needs Dask: pip install 'oscsim[cluster]'"
+        ) from None
+    try:
+        client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+    except (OSError, ValueError, TypeError) as error:
+        detail = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise SpecError(
+            f"the scheduler {address} does not answer within {CONNECT_SECONDS:g} s: "
+            f"{detail}"
+        ) from None
+    try:
+        _require_workers(client, address)
+        yield client
+    finally:
+        client.close()
+
+
+def _require_workers(client: "Client", address: str) -> None:
+    found: dict[str, dict[str, str]] = client.run(versions)
+    if not found:
+        raise SpecError(
+            f"the scheduler {address} has no workers: start some with dask worker "
+            f"{address} --nthreads 1"
+        )
+    here = versions()
+    for worker, theirs in found.items():
+        for name, version in here.items():
+            if theirs.get(name) != version:
+                raise SpecError(
+                    f"worker {worker} has {name} {theirs.get(name)} and this process "
+                    f"{version}: install the same versions everywhere"
+                )
+
+
+def run_on_cluster(
+    client: "Client", subjects: Mapping[str, Subject], take: Take
+) -> Iterator[Done]:
+    """Run tasks on the workers of a cluster, in whatever order they are done.
+
+    Checkpoints and data travel once to each worker; a task whose worker dies is
+    run again on another one. Results are the same bits as in this process.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        From `connected`.
+    subjects : mapping of str to Subject
+        Checkpoints by name.
+    take : callable
+        Gives the next task; asked again after every result.
+
+    Raises
+    ------
+    StoreError
+        If a task was lost with its worker too often, or the scheduler went away.
+    """
+    from distributed import as_completed  # noqa: PLC0415
+    from distributed.scheduler import KilledWorker  # noqa: PLC0415
+
+    content = pickle.dumps(dict(subjects))
+    key = hashlib.sha256(content).hexdigest()
+    plugin = _as_plugin(_Inputs(key, content))
+    client.register_plugin(plugin)
+    running: dict[str, Task] = {}
+    arriving = as_completed()
+    try:
+        _fill(client, key, take, running, arriving)
+        while running:
+            future = next(arriving)
+            task = running.pop(future.key)
+            try:
+                found = future.result()
+            except KilledWorker as error:
+                raise StoreError(
+                    f"the workers died with cell {task.cell.number} "
+                    f"({task.cell.subject}, {task.cell.point}) more than "
+                    f"{MOST_DEATHS} times: {error}"
+                ) from None
+            future.release()
+            yield task, found
+            _fill(client, key, take, running, arriving)
+    except (OSError, TimeoutError) as error:
+        raise StoreError(f"the scheduler went away: {error}") from None
+    finally:
+        client.cancel(arriving.futures, force=True)
+        client.unregister_worker_plugin(plugin.name)
+
+
+def _fill(
+    client: "Client",
+    key: str,
+    take: Take,
+    running: dict[str, Task],
+    arriving: Any,
+) -> None:
+    """Hand out tasks until every thread of every worker has enough."""
+    threads = max(sum(client.nthreads().values()), 1)
+    while len(running) < AHEAD * threads:
+        task = take()
+        if task is None:
+            return
+        name = f"{task.cell.digest}-{task.chip}"
+        future = client.submit(_work, key, task, key=name, retries=MOST_DEATHS)
+        running[future.key] = task
+        arriving.add(future)
+
+
+def _as_plugin(inputs: _Inputs) -> Any:
+    from distributed import WorkerPlugin  # noqa: PLC0415
+
+    class Plugin(WorkerPlugin):  # type: ignore[misc]
+        name = inputs.name
+
+        def setup(self, worker: Any) -> None:
+            inputs.setup(worker)
+
+        def teardown(self, worker: Any) -> None:
+            inputs.teardown(worker)
+
+    return Plugin()

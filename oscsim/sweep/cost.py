@@ -1,0 +1,104 @@
+"""What a sweep will take, said before it starts."""
+
+import sys
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+
+from oscsim.sweep.run import Prepared
+from oscsim.sweep.work import Task, work
+
+MILLION = 1_000_000
+BYTES_PER_RESULT = 400
+"""Of a row of the store, its index and its cell's share, besides its items."""
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What a sweep takes.
+
+    Attributes
+    ----------
+    cells, tasks : int
+        Cells, and chips of all cells.
+    task_s : float
+        Processor time of one chip of one cell: mean over the trials (s).
+    cpu_s : float
+        Of all of them (s).
+    memory_bytes : float
+        Largest resident size of this process so far, which has loaded everything
+        that a worker loads.
+    store_bytes : float
+        Size of the store at the end.
+    trials : int
+        Chips that were run to find out.
+    """
+
+    cells: int
+    tasks: int
+    task_s: float
+    cpu_s: float
+    memory_bytes: float
+    store_bytes: float
+    trials: int
+
+    def wall_s(self, workers: int) -> float:
+        """Return the time on a number of workers, each with a core of its own (s)."""
+        return self.cpu_s / workers
+
+    @property
+    def million_cpu_s(self) -> float:
+        """Processor time of a million cells of as many chips (s)."""
+        return self.task_s * MILLION * self.tasks / self.cells
+
+    @property
+    def million_store_bytes(self) -> float:
+        """Size of their store."""
+        return self.store_bytes * MILLION / self.cells
+
+
+def forecast(ready: Prepared, trials: int = 1) -> Forecast:
+    """Run a few chips of every checkpoint and foretell the whole sweep.
+
+    The cells tried are spread evenly over those of a checkpoint. The first one
+    compiles and is not counted. Their results are not kept: a sweep runs them
+    again, with the same bits.
+
+    Parameters
+    ----------
+    ready : Prepared
+        The sweep.
+    trials : int
+        Cells of each checkpoint to try.
+    """
+    spent = []
+    for name in ready.subjects:
+        cells = [cell for cell in ready.cells if cell.subject == name]
+        tried = np.linspace(0, len(cells) - 1, trials + 1).astype(int)
+        for place, index in enumerate(tried):
+            started = perf_counter()
+            work(ready.subjects, Task(cells[index], 0, ready.spec.repeats))
+            if place:
+                spent.append(perf_counter() - started)
+    task_s = float(np.mean(spent))
+    items = float(np.mean([len(s.data) for s in ready.subjects.values()]))
+    return Forecast(
+        cells=len(ready.cells),
+        tasks=ready.n_tasks,
+        task_s=task_s,
+        cpu_s=task_s * ready.n_tasks,
+        memory_bytes=_resident(),
+        store_bytes=ready.n_tasks * (8 * items + BYTES_PER_RESULT),
+        trials=len(spent),
+    )
+
+
+def _resident() -> float:
+    """Return the largest resident size of this process (bytes), NaN if unknown."""
+    try:
+        import resource  # noqa: PLC0415
+    except ImportError:
+        return float("nan")
+    unit = 1 if sys.platform == "darwin" else 1024
+    return float(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit)

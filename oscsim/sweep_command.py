@@ -1,0 +1,178 @@
+"""The sweep command: a grid of hardware numbers, kept as it comes."""
+
+import math
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from oscsim import cli_output
+from oscsim.command_line import INTERRUPTED, complain
+
+if TYPE_CHECKING:
+    from oscsim.sweep.cost import Forecast
+    from oscsim.sweep.run import SweepResult
+
+
+def sweep(
+    spec: Annotated[
+        str, typer.Argument(metavar="SPEC.TOML", help="What to vary, on what.")
+    ],
+    store: Annotated[
+        str | None,
+        typer.Option("--store", help="SQLite file; runs/NAME.sqlite if absent."),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option("--workers", help="Processes here; one per core if absent."),
+    ] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            "--scheduler", metavar="TCP://...", help="Dask scheduler to run it on."
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what it would take, run nothing.")
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object.")
+    ] = False,
+) -> int:
+    """Run checkpoints over a grid of hardware numbers; a stopped sweep goes on."""
+    from oscsim.bridge.passes import thread_count
+    from oscsim.errors import SpecError
+    from oscsim.sweep.cost import forecast
+    from oscsim.sweep.run import prepare
+    from oscsim.sweep.run import sweep as run_sweep
+    from oscsim.sweep.spec import read_spec
+
+    if workers is not None and scheduler is not None:
+        raise SpecError("give --workers or --scheduler, not both")
+    n_workers = thread_count(workers)
+    asked = read_spec(spec)
+    path = Path(store or f"runs/{asked.name}.sqlite")
+    ready = prepare(asked)
+    if dry_run or not path.exists():
+        expected = forecast(ready)
+        if not as_json:
+            _print_forecast(expected, None if scheduler else n_workers)
+        if dry_run:
+            if as_json:
+                cli_output.print_json(_forecast_json(expected))
+            return 0
+    with _progress(as_json) as tick:
+        result = run_sweep(
+            ready,
+            path,
+            workers=None if scheduler else n_workers,
+            scheduler=scheduler,
+            progress=tick,
+        )
+    if as_json:
+        cli_output.print_json(_json(result))
+    else:
+        _print(result)
+    if result.interrupted:
+        return complain(
+            "oscsim",
+            f"interrupted after {result.chips} chips; the same command goes on",
+            INTERRUPTED,
+        )
+    return 0
+
+
+def _print_forecast(expected: "Forecast", workers: int | None) -> None:
+    per = f"{expected.task_s:.3g} s each, {expected.trials} tried"
+    lines = [
+        f"{expected.cells:,} cells, {expected.tasks:,} chips in all ({per})",
+        f"processor time {_time(expected.cpu_s)}"
+        + (
+            ""
+            if workers is None
+            else f", {_time(expected.wall_s(workers))} on {workers} workers"
+        ),
+        (
+            f"memory {expected.memory_bytes / 1e6:,.0f} MB a worker, store "
+            f"{expected.store_bytes / 1e6:,.3g} MB"
+        ),
+        (
+            f"a million such cells: {_time(expected.million_cpu_s)} of processor time, "
+            f"store {expected.million_store_bytes / 1e9:,.3g} GB"
+        ),
+    ]
+    for line in lines:
+        typer.echo(line)
+
+
+def _time(seconds: float) -> str:
+    for unit, size in (("days", 86400.0), ("hours", 3600.0), ("min", 60.0)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:,.3g} {unit}"
+    return f"{seconds:.3g} s"
+
+
+def _forecast_json(expected: "Forecast") -> dict[str, Any]:
+    memory = expected.memory_bytes
+    return {
+        "cells": expected.cells,
+        "chips": expected.tasks,
+        "seconds_per_chip": expected.task_s,
+        "cpu_seconds": expected.cpu_s,
+        "memory_bytes_per_worker": None if math.isnan(memory) else memory,
+        "store_bytes": expected.store_bytes,
+        "million_cells_cpu_seconds": expected.million_cpu_s,
+        "million_cells_store_bytes": expected.million_store_bytes,
+    }
+
+
+def _json(result: "SweepResult") -> dict[str, Any]:
+    return {
+        "store": str(result.store),
+        "cells": result.cells,
+        "chips": result.chips,
+        "resumed": result.resumed,
+        "failures": result.failures,
+        "interrupted": result.interrupted,
+    }
+
+
+def _print(result: "SweepResult") -> None:
+    there = f", {result.resumed:,} of them before" if result.resumed else ""
+    failed = (
+        f"; {result.failures:,} have no value: they left the range of float64"
+        if result.failures
+        else ""
+    )
+    typer.echo(f"{result.cells:,} cells, {result.chips:,} chips{there}{failed}")
+    typer.echo(f"store: {result.store}")
+
+
+@contextmanager
+def _progress(quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
+    """Show a bar with the time left on a terminal, nothing in a pipe."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    with Progress(
+        TextColumn("chips"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    ) as bar:
+        task = bar.add_task("chips", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
