@@ -4,7 +4,7 @@ import difflib
 import itertools
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -21,6 +21,9 @@ Point: TypeAlias = dict[str, Value]
 FIELDS = (*IMPERFECTIONS, *CHARACTERISTICS)
 RELATIVE = ("relative_diffusion", "relative_settle_time")
 """Diffusion over the median drive, and settling time times it (dimensionless)."""
+
+SETS = {"relative_diffusion": "diffusion", "relative_settle_time": "settle_time"}
+"""Field that a relative axis sets."""
 
 PLAIN = ("device", "digital", *RELATIVE, *FIELDS)
 _OF_LAYER = re.compile(r"layer(\d+)\.(\w+)")
@@ -101,6 +104,23 @@ def require_axis(name: str) -> None:
     )
 
 
+def require_together(names: Iterable[str]) -> None:
+    """Check that no two axes set the same field of the same layer.
+
+    Raises
+    ------
+    ValueError
+        Naming the two.
+    """
+    seen: dict[tuple[str, int | None], str] = {}
+    for name in names:
+        field = field_of(name)
+        key = (SETS.get(field, field), layer_of(name))
+        if key in seen:
+            raise ValueError(f"axes: {seen[key]} and {name} set the same field")
+        seen[key] = name
+
+
 def axes_of(given: Mapping[str, Any], *, drawn: bool) -> tuple[Axis, ...]:
     """Return the axes of a specification.
 
@@ -117,7 +137,9 @@ def axes_of(given: Mapping[str, Any], *, drawn: bool) -> tuple[Axis, ...]:
         If an axis does not exist, is empty, repeats a value or is no list or
         range.
     """
-    return tuple(_axis(name, content, drawn) for name, content in given.items())
+    found = tuple(_axis(name, content, drawn) for name, content in given.items())
+    require_together(given)
+    return found
 
 
 def _axis(name: str, content: Any, drawn: bool) -> Axis:

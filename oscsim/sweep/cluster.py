@@ -125,7 +125,7 @@ def run_on_cluster(
     plugin = _as_plugin(_Inputs(key, content))
     client.register_plugin(plugin)
     running: dict[str, Task] = {}
-    arriving = as_completed()
+    arriving = as_completed(loop=client.loop)
     try:
         _fill(client, key, take, running, arriving)
         while running:

@@ -11,7 +11,7 @@ from oscsim.bridge.setting import SEED_END
 from oscsim.errors import SpecError
 from oscsim.substrate.device import Rung
 from oscsim.substrate.device_file import first_problem
-from oscsim.sweep.axes import Axis, Value, axes_of, require_axis
+from oscsim.sweep.axes import Axis, Value, axes_of, require_axis, require_together
 
 Design: TypeAlias = Literal["grid", "latin-hypercube", "list"]
 
@@ -213,6 +213,7 @@ def _require_design(spec: SweepSpec) -> None:
         for point in spec.points:
             for name in point:
                 require_axis(name)
+            require_together(point)
         return
     axes = spec.all_axes
     n_cells = len(spec.checkpoints) * (spec.samples or 1)

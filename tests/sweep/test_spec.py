@@ -1,0 +1,215 @@
+"""What a sweep may be asked: axes, designs, and everything that is refused."""
+
+import numpy as np
+import pytest
+
+from oscsim.errors import DeviceError, SpecError
+from oscsim.sweep.axes import Axis, digital_places, grid, latin_hypercube
+from oscsim.sweep.cells import points_of
+from oscsim.sweep.run import prepare
+from oscsim.sweep.spec import parse_spec, read_spec
+from tests.sweep.specs import content, small, spec
+
+
+def test_a_grid_has_every_combination_once():
+    points = points_of(spec())
+    assert len(points) == 4
+    assert {(p["weight_bits"], p["coupling_mismatch"]) for p in points} == {
+        (3, 0.0),
+        (3, 0.05),
+        (6, 0.0),
+        (6, 0.05),
+    }
+
+
+@pytest.mark.parametrize(
+    ("scale", "position"), [("linear", lambda x: x), ("log", np.log)]
+)
+def test_a_latin_hypercube_has_one_point_in_every_part_of_every_axis(scale, position):
+    low, high, n = 0.01, 10.0, 40
+    axes = [
+        Axis("diffusion", (), low, high, scale),
+        Axis("readout_noise", (), low, high, scale),
+    ]
+    points = latin_hypercube(axes, n, seed=3)
+    for axis in axes:
+        at = position(np.array([p[axis.name] for p in points]))
+        parts = n * (at - position(low)) / (position(high) - position(low))
+        assert sorted(parts.astype(int)) == list(range(n))
+
+
+def test_a_latin_hypercube_rounds_bits_and_repeats_with_its_seed():
+    axes = [Axis("weight_bits", (), 2.0, 8.0), Axis("start", ("random", "previous"))]
+    points = latin_hypercube(axes, 50, seed=1)
+    assert {type(p["weight_bits"]) for p in points} == {int}
+    assert {p["weight_bits"] for p in points} == set(range(2, 9))
+    assert {p["start"] for p in points} == {"random", "previous"}
+    assert points == latin_hypercube(axes, 50, seed=1)
+    assert points != latin_hypercube(axes, 50, seed=2)
+
+
+def test_a_grid_runs_through_the_last_axis_fastest():
+    axes = [Axis("weight_bits", (1, 2)), Axis("adc_bits", (3, 4))]
+    assert [tuple(p.values()) for p in grid(axes)] == [(1, 3), (1, 4), (2, 3), (2, 4)]
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        ("none", set()),
+        ("layer0", {(0, 0), (0, 1), (0, 2)}),
+        ("layer1.head2", {(1, 2)}),
+        ("layer0.head1+layer1", {(0, 1), (1, 0), (1, 1), (1, 2)}),
+    ],
+)
+def test_places_that_stay_digital(text, places):
+    assert digital_places(text, n_layers=2, n_heads=3) == places
+
+
+@pytest.mark.parametrize("text", ["layer2", "layer0.head3", "head1", "", "all", "3"])
+def test_a_place_that_does_not_exist_is_refused(text):
+    with pytest.raises(SpecError, match="is no place of a model with layers"):
+        digital_places(text, n_layers=2, n_heads=3)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"axes": {"weight_bit": [3]}}, "did you mean 'weight_bits'"),
+        ({"axes": {"layer0.settletime": [3]}}, "did you mean 'settle_time'"),
+        ({"axes": {"weight_bits": []}}, "axes.weight_bits is empty"),
+        ({"axes": {}}, "axes: a design 'grid' needs them"),
+        ({"axes": {"weight_bits": 3}}, "axes.weight_bits must be a list"),
+        ({"axes": {"weight_bits": [3, 3]}}, "repeats a value"),
+        ({"axes": {"weight_bits": [[3]]}}, "is no number and no name"),
+        ({"axes": {"weight_bits": {"low": 1, "high": 3}}}, "must be a list"),
+        ({"samples": 3}, "samples: not for a design 'grid'"),
+        ({"design": "latin-hypercube"}, "samples: a design 'latin-hypercube' needs"),
+        ({"design": "list", "axes": {}}, "points: a design 'list' needs them"),
+        ({"design": "star"}, "design"),
+        ({"checkpoints": []}, "checkpoints"),
+        ({"checkpoints": None}, "checkpoints"),
+        ({"chip": 3}, "unknown key 'chip'"),
+        ({"chips": 0}, "chips must be a whole number"),
+        ({"seed": -1}, "seed"),
+        ({"rung": "spice"}, "rung"),
+        ({"rung": "digital"}, "nothing settles at rung digital"),
+        ({"precision": {"half_width": 0.0, "most_chips": 9}}, "half_width"),
+        (
+            {"precision": {"half_width": 0.1, "most_chips": 2}, "chips": 4},
+            "most_chips = 2 is fewer than chips = 4",
+        ),
+    ],
+)
+def test_what_is_wrong_is_named(changed, said):
+    with pytest.raises(SpecError, match=said):
+        parse_spec(content(**changed))
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ({"low": 3, "high": 1}, "needs low < high"),
+        ({"low": 0, "high": 1, "scale": "log"}, "low > 0 on a log scale"),
+        ({"low": 0, "high": 1, "scale": "cube"}, "must be linear or log"),
+        ({"low": 0}, "must have low, high"),
+        ({"low": 0, "high": 1, "n": 3}, "must have low, high"),
+        ({"low": "a", "high": 1}, "is no finite number"),
+        ({"low": float("nan"), "high": 1}, "is no finite number"),
+    ],
+)
+def test_a_range_that_is_wrong_is_named(table, said):
+    asked = content(design="latin-hypercube", samples=4, axes={"diffusion": table})
+    with pytest.raises(SpecError, match=said):
+        parse_spec(asked)
+
+
+def test_more_cells_than_anyone_can_run_are_refused_at_once():
+    bits = list(range(1, 25))
+    names = ("weight_bits", "anchor_bits", "adc_bits")
+    axes = dict.fromkeys(names, bits) | {"diffusion": list(range(1000))}
+    with pytest.raises(SpecError, match="13,824,000 cells"):
+        parse_spec(content(axes=axes))
+
+
+@pytest.mark.parametrize(
+    ("changed", "error", "said"),
+    [
+        ({"axes": {"weight_bits": [99]}}, DeviceError, "weight_bits"),
+        ({"axes": {"settle_time": [-1.0]}}, DeviceError, "settle_time"),
+        ({"set": {"weightbits": 3}}, DeviceError, "unknown key 'weightbits'"),
+        ({"device": "ring-66nm"}, DeviceError, "no device 'ring-66nm'"),
+        ({"axes": {"device": ["ring-66nm"]}}, DeviceError, "no device"),
+        (
+            {"axes": {"weight_bits": [3]}, "rung": "noisy"},
+            DeviceError,
+            "weight_bits cannot act at rung noisy",
+        ),
+        (
+            {"axes": {"relative_diffusion": [-1.0]}},
+            SpecError,
+            "relative_diffusion must be a finite number >= 0",
+        ),
+        (
+            {"axes": {"relative_settle_time": [0.0]}},
+            SpecError,
+            "relative_settle_time must be > 0",
+        ),
+        ({"axes": {"digital": ["layer7"]}}, SpecError, "is no place of a model"),
+        ({"axes": {"layer7.weight_bits": [3]}}, SpecError, "there is no layer 7"),
+        (
+            {"axes": {"relative_diffusion": [0.1], "diffusion": [1e5, 2e5]}},
+            SpecError,
+            "relative_diffusion and diffusion set the same field",
+        ),
+    ],
+)
+def test_a_value_that_no_device_can_have_is_refused_before_the_work(
+    tmp_path, changed, error, said
+):
+    with pytest.raises(error, match=said):
+        small(tmp_path, **changed)
+
+
+def test_two_names_for_one_cell_are_refused(tmp_path):
+    same = [{"weight_bits": 5}, {"weight_bits": 5, "coupling_mismatch": 0.02}]
+    with pytest.raises(SpecError, match="two cells are the same"):
+        small(
+            tmp_path,
+            axes=None,
+            design="list",
+            points=same,
+            set={"coupling_mismatch": 0.02},
+        )
+
+
+def test_a_softmax_model_has_no_cells():
+    twin = content()["checkpoints"][0].replace("osc-d2", "softmax")
+    with pytest.raises(SpecError, match="has no oscillators"):
+        prepare(spec(checkpoints=[twin]))
+
+
+def test_a_file_that_is_no_specification_is_told(tmp_path):
+    with pytest.raises(SpecError, match="there is no sweep specification"):
+        read_spec(tmp_path / "none.toml")
+    broken = tmp_path / "broken.toml"
+    broken.write_text("axes = [", encoding="utf-8")
+    with pytest.raises(SpecError, match=r"broken\.toml is not a sweep specification"):
+        read_spec(broken)
+    with pytest.raises(SpecError, match="is not a sweep specification"):
+        read_spec(tmp_path)
+
+
+def test_paths_of_a_file_start_at_its_folder(tmp_path):
+    path = tmp_path / "one.toml"
+    path.write_text(
+        'checkpoints = ["models/a"]\ndata = "d.jsonl"\ndevice = "my.toml"\n'
+        '[axes]\ndevice = ["x.toml", "ring-65nm"]\n',
+        encoding="utf-8",
+    )
+    found = read_spec(path)
+    assert found.name == "one"
+    assert found.checkpoints == (str(tmp_path / "models/a"),)
+    assert found.data == str(tmp_path / "d.jsonl")
+    assert found.device == str(tmp_path / "my.toml")
+    assert found.axes["device"] == [str(tmp_path / "x.toml"), "ring-65nm"]

@@ -1,0 +1,159 @@
+"""A store is whole, says what it is, and refuses what does not belong to it."""
+
+import dataclasses
+import sqlite3
+
+import numpy as np
+import pytest
+
+from oscsim.errors import SpecError, StoreError
+from oscsim.sweep import run
+from oscsim.sweep.run import sweep
+from oscsim.sweep.store import FORMAT, open_store
+from oscsim.sweep.work import Task, work
+from tests.sweep.specs import everything, few_sentences, small
+
+AXES = {"weight_bits": [3]}
+
+
+@pytest.fixture(scope="module")
+def ready(tmp_path_factory):
+    return small(tmp_path_factory.mktemp("data"), axes=AXES)
+
+
+@pytest.fixture
+def path(ready, tmp_path):
+    sweep(ready, tmp_path / "s.sqlite", workers=1)
+    return tmp_path / "s.sqlite"
+
+
+def test_what_was_saved_is_read_back(ready, path):
+    with open_store(path) as store:
+        (first, _) = store.results()
+        kept = work(ready.subjects, Task(ready.cells[0], 0, 1))
+        assert first.value == kept.value
+        assert first.joules == kept.joules
+        assert first.unsettled == kept.unsettled
+        assert np.array_equal(store.items(first.digest)[0], kept.items)
+        content, known = store.subjects()["sva-osc-d2-s0"]
+        assert content["metric"] == "hard_accuracy"
+        assert np.array_equal(known.digital, ready.known["sva-osc-d2-s0"].digital)
+        assert store.device(first.digest)["weight_bits"] == 3
+        assert store.cells() == [(first.digest, "sva-osc-d2-s0", {"weight_bits": 3})]
+
+
+def test_a_result_that_is_there_stays(ready, path):
+    before = everything(path)
+    task = Task(ready.cells[0], 0, 1)
+    other = dataclasses.replace(work(ready.subjects, task), value=0.123)
+    with run._opened(ready, path) as store:
+        store.save(task, other, None)
+    assert everything(path) == before
+
+
+def test_a_store_of_another_sweep_is_refused_and_untouched(path, tmp_path):
+    before = path.read_bytes()
+    other = small(tmp_path, axes={"weight_bits": [4]})
+    with pytest.raises(SpecError, match=r"store of another sweep: axes differ"):
+        sweep(other, path, workers=1)
+    assert path.read_bytes() == before
+
+
+def test_other_sentences_are_another_sweep(path, tmp_path):
+    other = small(tmp_path, axes=AXES, data=few_sentences(tmp_path, 32))
+    with pytest.raises(SpecError, match=r"store of another sweep: data differ"):
+        sweep(other, path, workers=1)
+
+
+def test_other_versions_do_not_mix(ready, path):
+    connection = sqlite3.connect(path)
+    with connection:
+        connection.execute(
+            'UPDATE about SET content = replace(content, \'"oscsim": "\', '
+            "'\"oscsim\": \"0.0.') WHERE name = 'versions'"
+        )
+    connection.close()
+    with pytest.raises(SpecError, match=r"written by other versions \(oscsim 0\.0\."):
+        sweep(ready, path, workers=1)
+    with open_store(path) as store:
+        assert len(list(store.results())) == 2
+
+
+def test_another_format_is_said(path):
+    connection = sqlite3.connect(path)
+    connection.execute(f"PRAGMA user_version = {FORMAT + 1}")
+    connection.close()
+    with pytest.raises(SpecError, match=f"has format {FORMAT + 1} and this version"):
+        open_store(path)
+
+
+@pytest.mark.parametrize("content", [b"no database" * 200, b"SQLite format 3\0"])
+def test_a_file_that_is_no_store_is_refused_and_untouched(ready, tmp_path, content):
+    path = tmp_path / "other.sqlite"
+    path.write_bytes(content)
+    for attempt in (open_store, lambda p: sweep(ready, p, workers=1)):
+        with pytest.raises(SpecError, match="is no store of a sweep"):
+            attempt(path)
+    assert path.read_bytes() == content
+
+
+def test_another_database_is_no_store(ready, tmp_path):
+    path = tmp_path / "music.sqlite"
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE songs (name TEXT)")
+    connection.close()
+    with pytest.raises(SpecError, match="is no store of a sweep"):
+        sweep(ready, path, workers=1)
+
+
+def test_a_store_that_is_not_there(tmp_path):
+    with pytest.raises(SpecError, match="there is no store"):
+        open_store(tmp_path / "none.sqlite")
+    assert not (tmp_path / "none.sqlite").exists()
+
+
+def test_a_folder_that_is_none(ready, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(SpecError, match="cannot write"):
+        sweep(ready, tmp_path / "file" / "s.sqlite", workers=1)
+    with pytest.raises(SpecError, match="cannot write"):
+        sweep(ready, tmp_path, workers=1)
+
+
+def test_a_full_disk_keeps_what_was_committed(tmp_path, monkeypatch):
+    ready = small(tmp_path, axes={"weight_bits": [3]}, chips=30)
+    path, opened = tmp_path / "full.sqlite", []
+    make = run.create_or_resume
+
+    def watched(*arguments, **named):
+        opened.append(make(*arguments, **named))
+        return opened[0]
+
+    def fill(done, _all):
+        if done == 2:
+            opened[0].connection.execute("PRAGMA max_page_count = 1")
+
+    monkeypatch.setattr(run, "create_or_resume", watched)
+    with pytest.raises(StoreError, match="database or disk is full"):
+        sweep(ready, path, workers=1, progress=fill)
+    with open_store(path) as store:
+        kept = len(list(store.results()))
+    assert 2 <= kept < 30
+    monkeypatch.undo()
+    again = sweep(ready, path, workers=1)
+    assert (again.chips, again.resumed) == (30, kept)
+
+
+def test_a_chip_that_leaves_float64_is_kept_as_a_failure(tmp_path):
+    ready = small(
+        tmp_path,
+        axes={"coupling_mismatch": [10.0]},
+        set={"range_limit": False, "weight_bits": "none"},
+    )
+    result = sweep(ready, tmp_path / "x.sqlite", workers=1)
+    with open_store(tmp_path / "x.sqlite") as store:
+        found = list(store.results())
+    assert len(found) == 2
+    assert result.failures == sum(bool(r.failure) for r in found)
+    for r in found:
+        assert np.isnan(r.value) == bool(r.failure)
