@@ -91,7 +91,7 @@ def test_chips_are_added_until_the_interval_is_narrow(tmp_path):
     ready = small(
         tmp_path,
         data=few_sentences(tmp_path, 256),
-        axes={"coupling_mismatch": [0.0, 2.0]},
+        axes={"coupling_mismatch": [0.0, 1.0]},
         precision={"half_width": 1e-9, "most_chips": 7},
     )
     path = tmp_path / "e.sqlite"
@@ -108,7 +108,7 @@ def test_chips_are_added_until_the_interval_is_narrow(tmp_path):
 def test_chips_are_not_added_where_the_interval_is_narrow(tmp_path):
     ready = small(
         tmp_path,
-        axes={"coupling_mismatch": [0.0, 2.0]},
+        axes={"coupling_mismatch": [0.0, 1.0]},
         precision={"half_width": 50.0, "most_chips": 64},
     )
     result = sweep(ready, tmp_path / "n.sqlite", workers=1)
@@ -120,7 +120,7 @@ def test_chips_added_do_not_depend_on_who_runs_them(tmp_path):
     ready = small(
         tmp_path,
         data=few_sentences(tmp_path, 256),
-        axes={"coupling_mismatch": [0.0, 0.5, 2.0]},
+        axes={"coupling_mismatch": [0.0, 0.6, 1.0]},
         precision=precision,
     )
     one, two = tmp_path / "one.sqlite", tmp_path / "two.sqlite"
