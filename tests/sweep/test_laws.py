@@ -1,0 +1,173 @@
+"""Fits recover what made the data, as often as they say, and refuse the rest."""
+
+import numpy as np
+import pytest
+
+from oscsim.errors import SpecError
+from oscsim.sweep.curve import Curve, position
+from oscsim.sweep.laws import lost_alignment, mean_alignment, power_law
+from oscsim.sweep.replicates import interval, widening
+
+ALIGNMENT_AT_8 = {2: 0.93524, 3: 0.87500, 8: 0.63768, 32: 0.23674}
+
+
+def chips(rng, truth, n=8, common=0.05, own=0.03):
+    """Chips that share their draws across cells: part of the error is common."""
+    shared = 1 + common * rng.standard_normal((n, 1))
+    return truth * shared + own * truth.mean() * rng.standard_normal((n, len(truth)))
+
+
+def covered(trials, make):
+    """Share of trials in which each interval holds its truth."""
+    hits = np.array([make(np.random.default_rng([7, k])) for k in range(trials)])
+    return hits.mean(axis=0)
+
+
+@pytest.mark.slow
+def test_gap_laws_recover_exponent_and_amplitude_as_often_as_they_say():
+    d, alpha, amplitude = np.array([2.0, 4, 8, 16, 32]), 0.6, 1.7
+
+    def trial(rng):
+        law = power_law(d, chips(rng, amplitude * d**-alpha), exponent=-1)
+        return (
+            law.exponent.low <= -alpha <= law.exponent.high,
+            law.amplitude.low <= amplitude <= law.amplitude.high,
+        )
+
+    for share in covered(200, trial):
+        assert 0.90 <= share <= 0.99
+
+
+@pytest.mark.slow
+def test_noise_laws_recover_what_made_them_as_often_as_they_say():
+    """Loss = c (1 - A_d(|h| / D))^b over a spread of drives."""
+    drives = np.exp(np.random.default_rng(0).normal(size=400))
+    diffusions = np.array([0.01, 0.03, 0.1, 0.3, 1.0])
+    x = np.array([lost_alignment(8, drives, d) for d in diffusions])
+
+    def trial(rng):
+        law = power_law(x, chips(rng, 2.5 * x**1.3))
+        return (
+            law.exponent.low <= 1.3 <= law.exponent.high,
+            law.amplitude.low <= 2.5 <= law.amplitude.high,
+        )
+
+    for share in covered(200, trial):
+        assert 0.90 <= share <= 0.99
+
+
+def test_a_law_of_another_shape_is_told_by_its_goodness():
+    x, rng = np.linspace(0.1, 1.0, 8), np.random.default_rng(1)
+    good = power_law(x, chips(rng, 2 * x**2, own=0.02))
+    bad = power_law(x, chips(rng, 1 + np.sin(12 * x), own=0.02))
+    assert good.r2 > 0.99
+    assert good.chi2 < 4
+    assert bad.r2 < 0.6
+    assert bad.chi2 > 30
+
+
+def test_a_law_refuses_to_extrapolate():
+    x = np.array([0.1, 0.2, 0.4])
+    law = power_law(x, chips(np.random.default_rng(0), x**2))
+    assert law.at(0.3) == pytest.approx(0.09, rel=0.2)
+    for outside in (0.09, 0.41):
+        with pytest.raises(SpecError, match="says nothing of"):
+            law.at(outside)
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "said"),
+    [
+        ([1.0, 2.0], [[1.0, 2.0]] * 3, "three points at least, got 2"),
+        ([0.0, 1.0, 2.0], [[1.0, 2.0, 3.0]] * 3, "needs x > 0"),
+        ([1.0, 2.0, 3.0], [[0.0, -1.0, 0.0]] * 3, "nothing is lost anywhere"),
+        ([1.0, 2.0, 3.0], [[1.0, 2.0, 3.0]], "two chips at least, got 1"),
+    ],
+)
+def test_what_cannot_be_fitted_is_refused(x, y, said):
+    with pytest.raises(SpecError, match=said):
+        power_law(np.array(x), np.array(y))
+
+
+def test_intervals_of_a_mean_cover_it():
+    def trial(rng):
+        found = interval(rng.normal(size=(8, 1)), lambda mean: float(mean[0]))
+        return (found.low <= 0 <= found.high,)
+
+    (share,) = covered(1000, trial)
+    assert 0.93 <= share <= 0.97
+    assert widening(8) > 1.25
+
+
+@pytest.mark.parametrize("d_osc", ALIGNMENT_AT_8)
+def test_alignment_is_the_published_one(d_osc):
+    found = mean_alignment(d_osc, np.array([8.0]))[0]
+    assert found == pytest.approx(ALIGNMENT_AT_8[d_osc], abs=5e-6)
+
+
+@pytest.mark.parametrize("d_osc", [2, 3, 32])
+def test_alignment_has_its_limits(d_osc):
+    weak = mean_alignment(d_osc, np.array([0.0, 1e-8, 1e6]))
+    assert weak[0] == 0
+    assert weak[1] == pytest.approx(1e-8 / d_osc, rel=1e-6)
+    assert 1 - weak[2] == pytest.approx((d_osc - 1) / 2e6, rel=1e-3)
+    grid = mean_alignment(d_osc, np.geomspace(1e-300, 1e300, 4001))
+    assert (np.diff(grid) > -1e-12).all()
+    assert lost_alignment(d_osc, np.array([1.0, 2.0]), 0.0) == 0
+
+
+def straight(better="smaller", n=6):
+    """Loss 10 x, or 10 (1 - x), the same on all chips."""
+    x = np.linspace(0.0, 1.0, 11)
+    loss = 10 * x if better == "smaller" else 10 * (1 - x)
+    return Curve(x, np.tile(loss, (n, 1)), better)
+
+
+def test_the_largest_value_allowed_is_where_the_loss_is_reached():
+    assert straight().allowed(2.5).value == pytest.approx(0.25)
+    assert straight("larger").allowed(2.5).value == pytest.approx(0.75)
+
+
+@pytest.mark.parametrize("better", ["smaller", "larger"])
+def test_a_limit_that_no_value_or_every_value_meets_is_no_number(better):
+    sign = 1 if better == "smaller" else -1
+    assert straight(better).allowed(-1.0).value == -sign * np.inf
+    assert straight(better).allowed(11.0).value == sign * np.inf
+
+
+def test_the_value_allowed_has_an_interval_over_chips():
+    truth = 10 * np.linspace(0.0, 1.0, 11)
+
+    def trial(rng):
+        losses = truth + rng.normal(size=(8, 1)) + 0.1 * rng.normal(size=(8, 11))
+        found = Curve(np.linspace(0, 1, 11), losses, "smaller").allowed(5.0)
+        return (found.low <= 0.5 <= found.high,)
+
+    (share,) = covered(200, trial)
+    assert 0.90 <= share <= 0.99
+
+
+def test_a_wiggle_is_smoothed_and_told():
+    curve = Curve(np.array([1.0, 2.0, 3.0]), np.array([[0.0, 2.0, 1.0]] * 2), "smaller")
+    assert list(curve.monotone) == [0.0, 1.5, 1.5]
+    assert curve.wiggle == 0.5
+
+
+def test_values_over_decades_stand_by_their_logarithm():
+    values = np.array([0.0, 0.01, 0.1, 1.0])
+    assert position(values) == pytest.approx([-np.log(10), 0, np.log(10), np.log(100)])
+    assert position(np.array([3.0, 8.0])) == pytest.approx([3.0, 8.0])
+    losses = np.array([[0.0, 1.0, 2.0, 3.0]] * 2)
+    curve = Curve(values, losses, "smaller")
+    assert curve.at(0.1 * np.sqrt(10)) == pytest.approx(2.5)
+    assert curve.allowed(2.5).value == pytest.approx(0.1 * np.sqrt(10))
+    assert curve.at(0.005) == pytest.approx(0.5)
+    assert curve.allowed(0.5).value == pytest.approx(0.005)
+    with pytest.raises(SpecError, match="outside the values that were run"):
+        curve.at(1.1)
+
+
+@pytest.mark.parametrize("values", [[1.0], [2.0, 1.0], [1.0, 1.0]])
+def test_values_that_do_not_rise_are_no_curve(values):
+    with pytest.raises(SpecError, match="two rising values"):
+        Curve(np.array(values), np.zeros((2, len(values))), "smaller")
