@@ -10,7 +10,6 @@ from oscsim.errors import SpecError
 from oscsim.sweep.replicates import RESAMPLES, Interval, resampled, stretched
 from oscsim.typing import FloatArray
 
-
 LARGEST = 300.0
 """Largest logarithm of a loss that a search may pass through."""
 

@@ -203,6 +203,15 @@ class Store:
             ).fetchall()
         return [(digest, subject, json.loads(point)) for digest, subject, point in rows]
 
+    def latencies(self) -> dict[str, float]:
+        """Return the seconds per token of every cell that has them."""
+        with self._talking("read"):
+            rows = self.connection.execute(
+                "SELECT digest, latency FROM results "
+                "WHERE chip = 0 AND latency IS NOT NULL"
+            ).fetchall()
+        return dict(rows)
+
     def device(self, digest: str) -> dict[str, Any]:
         """Return the device of a cell."""
         row = self._one("SELECT device FROM cells WHERE digest = ?", digest)

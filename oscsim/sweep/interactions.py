@@ -1,0 +1,214 @@
+"""Which two hardware numbers are worse together, and which matters most."""
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.interpolate import RegularGridInterpolator
+from scipy.stats import sobol_indices, uniform
+
+from oscsim.errors import SpecError
+from oscsim.sweep.axes import Value, field_of
+from oscsim.sweep.curve import position
+from oscsim.sweep.replicates import RESAMPLES, Interval, interval
+from oscsim.sweep.rule import BETTER, DesignRule
+from oscsim.sweep.table import SweepTable
+from oscsim.typing import FloatArray
+
+SOBOL_POINTS = 2048
+
+
+@dataclass(frozen=True)
+class Interaction:
+    """Two numbers at their worst values, together and apart.
+
+    Attributes
+    ----------
+    subject : str
+        Name of the checkpoint.
+    axes : tuple of str
+        The two.
+    values : tuple of float
+        Their worst values.
+    apart, together : float
+        Loss beyond that at the best values: sum of each alone, and of both.
+    excess : Interval
+        Together less apart, with its interval over chips: above 0 they make each
+        other worse.
+    """
+
+    subject: str
+    axes: tuple[str, str]
+    values: tuple[float, float]
+    apart: float
+    together: float
+    excess: Interval
+
+
+@dataclass(frozen=True, eq=False)
+class Sobol:
+    """Shares of the variance of the loss over the box of a sweep.
+
+    Every number is uniform in the position on its axis (by logarithm where it
+    spans more than a decade), the loss linear between cells.
+
+    Attributes
+    ----------
+    subject : str
+        Name of the checkpoint.
+    axes : tuple of str
+        The numbers.
+    first, total : FloatArray, shape (n,)
+        Sobol indices [1]_: by a number alone, and with all its interactions.
+
+    References
+    ----------
+    .. [1] Saltelli et al. (2010), Computer Physics Communications 181, 259.
+    """
+
+    subject: str
+    axes: tuple[str, ...]
+    first: FloatArray
+    total: FloatArray
+
+
+def interactions(
+    rule: DesignRule, *, resamples: int = RESAMPLES
+) -> tuple[Interaction, ...]:
+    """Return every pair of numbers of every model, the largest excess first.
+
+    Parameters
+    ----------
+    rule : DesignRule
+        Gives the cells and where other axes are held.
+    resamples : int
+        Bootstrap resamples over chips.
+    """
+    found = []
+    for subject in rule.table.subjects:
+        rules = [r for r in rule.rules if r.subject == subject]
+        for one, other in itertools.combinations(rules, 2):
+            ends = [_ends(r.curve.values, r.axis) for r in (one, other)]
+            held = {**one.held, **other.held}
+            cells = _corners(rule.table, subject, (one.axis, other.axis), ends, held)
+            if cells is not None:
+                found.append(
+                    _interaction(
+                        subject, (one.axis, other.axis), ends, cells, resamples
+                    )
+                )
+    return tuple(sorted(found, key=lambda pair: -pair.excess.value))
+
+
+def _ends(values: FloatArray, axis: str) -> tuple[float, float]:
+    """Return the best and the worst value."""
+    low, high = float(values[0]), float(values[-1])
+    return (low, high) if BETTER[field_of(axis)] == "smaller" else (high, low)
+
+
+def _corners(
+    table: SweepTable,
+    subject: str,
+    axes: tuple[str, str],
+    ends: list[tuple[float, float]],
+    held: Mapping[str, Value],
+) -> FloatArray | None:
+    """Return losses (chips, 4) at best-best, worst-best, best-worst, worst-worst."""
+    found = []
+    for b, a in itertools.product((0, 1), repeat=2):
+        point = dict(held) | {axes[0]: ends[0][a], axes[1]: ends[1][b]}
+        cell = next(
+            (
+                c
+                for c in table.cells
+                if c.subject == subject
+                and all(c.point.get(n) == v for n, v in point.items())
+                and np.isfinite(c.values).all()
+            ),
+            None,
+        )
+        if cell is None:
+            return None
+        found.append(table.loss(cell))
+    chips = min(map(len, found))
+    return np.stack([loss[:chips] for loss in found], axis=1)
+
+
+def _interaction(
+    subject: str,
+    axes: tuple[str, str],
+    ends: list[tuple[float, float]],
+    corners: FloatArray,
+    resamples: int,
+) -> Interaction:
+    def excess(mean: FloatArray) -> float:
+        best, one, other, both = mean
+        return float(both - one - other + best)
+
+    best, one, other, both = corners.mean(axis=0)
+    return Interaction(
+        subject=subject,
+        axes=axes,
+        values=(ends[0][1], ends[1][1]),
+        apart=float(one + other - 2 * best),
+        together=float(both - best),
+        excess=interval(corners, excess, resamples=resamples)
+        if len(corners) > 1
+        else Interval(excess(corners.mean(axis=0)), np.nan, np.nan),
+    )
+
+
+def sobol(
+    table: SweepTable, subject: str, axes: tuple[str, ...], seed: int = 0
+) -> Sobol:
+    """Return Sobol indices of the loss of a model over a full grid.
+
+    Parameters
+    ----------
+    table : SweepTable
+        The cells.
+    subject : str
+        Name of the checkpoint.
+    axes : tuple of str
+        Numeric axes, all combinations of which were run.
+    seed : int
+        Of the sampling.
+
+    Raises
+    ------
+    SpecError
+        If there are fewer than two axes, or a combination is missing.
+    """
+    if len(axes) < 2:
+        raise SpecError(f"Sobol indices need two axes at least, got {len(axes)}")
+    values = [np.array(sorted(float(v) for v in table.axis(name))) for name in axes]
+    loss = np.full([len(v) for v in values], np.nan)
+    for cell in table.cells:
+        if cell.subject == subject and all(name in cell.point for name in axes):
+            at = tuple(
+                int(np.searchsorted(v, float(cell.point[name])))
+                for v, name in zip(values, axes, strict=True)
+            )
+            loss[at] = table.loss(cell).mean()
+    if np.isnan(loss).any():
+        raise SpecError(
+            f"{int(np.isnan(loss).sum())} of {loss.size} combinations of "
+            f"{', '.join(axes)} have no value for {subject}"
+        )
+    where = [position(v) for v in values]
+    between = RegularGridInterpolator(where, loss)
+    if np.ptp(loss) == 0:
+        raise SpecError(f"the loss of {subject} is the same everywhere")
+    found = sobol_indices(
+        func=lambda x: between(x.T)[None],
+        n=SOBOL_POINTS,
+        dists=[uniform(w[0], w[-1] - w[0]) for w in where],
+        rng=np.random.default_rng(seed),
+    )
+    return Sobol(
+        subject,
+        axes,
+        np.asarray(found.first_order).ravel(),
+        np.asarray(found.total_order).ravel(),
+    )

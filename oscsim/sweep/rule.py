@@ -1,0 +1,368 @@
+"""From the cells of a sweep to the hardware numbers that are good enough."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from oscsim.errors import SpecError
+from oscsim.sweep.axes import Value, field_of
+from oscsim.sweep.curve import Better, Curve
+from oscsim.sweep.laws import PowerLaw, lost_alignment, power_law
+from oscsim.sweep.replicates import RESAMPLES, Interval
+from oscsim.sweep.subject import Known
+from oscsim.sweep.table import CellResult, SweepTable
+from oscsim.typing import FloatArray
+
+LOSSES = (0.01, 0.02, 0.05, 0.10)
+"""Shares of the digital metric that may be lost."""
+
+BETTER: Mapping[str, Better] = {
+    **dict.fromkeys(
+        (
+            "coupling_mismatch",
+            "coupling_offset",
+            "anchor_mismatch",
+            "anchor_gain_mismatch",
+            "frequency_mismatch",
+            "frequency_offset",
+            "stuck_off",
+            "stuck_on",
+            "diffusion",
+            "relative_diffusion",
+            "readout_noise",
+        ),
+        "smaller",
+    ),
+    **dict.fromkeys(
+        (
+            "weight_bits",
+            "anchor_bits",
+            "adc_bits",
+            "settle_time",
+            "relative_settle_time",
+        ),
+        "larger",
+    ),
+}
+"""Hardware numbers that have a good end; rules are made for these."""
+
+
+@dataclass(frozen=True, eq=False)
+class AxisRule:
+    """What one hardware number costs one model, all others held.
+
+    Attributes
+    ----------
+    subject : str
+        Name of the checkpoint.
+    d_osc : int or None
+        Components of an oscillator.
+    axis : str
+        The number.
+    held : dict
+        Values of the other axes: the best ones, or what was asked for.
+    curve : Curve
+        Loss (share of the digital metric) against it.
+    allowed : dict of float to Interval
+        For each loss the value that is just good enough; infinite where all
+        stored values are, or none is.
+    law : PowerLaw or None
+        Loss beyond that at the best value, against `law_of`.
+    law_of : str
+        What the law is in.
+    why_no_law : str
+        Empty if there is one.
+    """
+
+    subject: str
+    d_osc: int | None
+    axis: str
+    held: Mapping[str, Value]
+    curve: Curve
+    allowed: Mapping[float, Interval]
+    law: PowerLaw | None
+    law_of: str
+    why_no_law: str
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """Which model is best at one value of a number.
+
+    Attributes
+    ----------
+    axis : str
+        The number.
+    value : float
+        At this value.
+    best : str
+        Name of the checkpoint.
+    d_osc : int or None
+        Of it.
+    metric : float
+        Mean over chips.
+    undecided : tuple of str
+        Others whose difference to the best is within its 95 % interval over
+        chips.
+    """
+
+    axis: str
+    value: float
+    best: str
+    d_osc: int | None
+    metric: float
+    undecided: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class DesignRule:
+    """All rules of a sweep.
+
+    Attributes
+    ----------
+    table : SweepTable
+        The cells.
+    losses : tuple of float
+        Shares that may be lost.
+    rules : tuple of AxisRule
+        By checkpoint and number.
+    optima : tuple of Optimum
+        The best model at each value of each number.
+    """
+
+    table: SweepTable
+    losses: tuple[float, ...]
+    rules: tuple[AxisRule, ...]
+    optima: tuple[Optimum, ...]
+
+
+def fit_rule(
+    table: SweepTable,
+    *,
+    losses: Sequence[float] = LOSSES,
+    at: Mapping[str, Value] | None = None,
+    resamples: int = RESAMPLES,
+) -> DesignRule:
+    """Make the rules of a sweep.
+
+    Parameters
+    ----------
+    table : SweepTable
+        From `oscsim.sweep.table.read_table`.
+    losses : sequence of float
+        Shares of the digital metric that may be lost, > 0.
+    at : mapping of str to value, optional
+        Where to hold axes; others are held at their best value, those without a
+        good end at their first.
+    resamples : int
+        Bootstrap resamples over chips.
+
+    Raises
+    ------
+    SpecError
+        If a loss is not positive, or ``at`` names no axis or value of the sweep.
+    """
+    for loss in losses:
+        if not (math.isfinite(loss) and loss > 0):
+            raise SpecError(f"a loss must be finite and > 0, got {loss}")
+    held = _held(table, at or {})
+    rules = tuple(_rules(table, held, losses, resamples))
+    optima = tuple(_optima(table, held))
+    return DesignRule(table, tuple(losses), rules, optima)
+
+
+def _held(table: SweepTable, at: Mapping[str, Value]) -> dict[str, Value]:
+    for name, value in at.items():
+        known = table.axis(name)
+        if not known:
+            raise SpecError(
+                f"{name} is no axis of this sweep: {', '.join(table.axes) or 'none'}"
+            )
+        if value not in known:
+            raise SpecError(f"{name} was run at {known}, not at {value!r}")
+    found = {}
+    for name in table.axes:
+        values = table.axis(name)
+        better = BETTER.get(field_of(name))
+        numbers = [v for v in values if _is_number(v)]
+        if name in at:
+            found[name] = at[name]
+        elif better is None or len(numbers) < len(values):
+            found[name] = "none" if "none" in values else values[0]
+        else:
+            found[name] = min(numbers) if better == "smaller" else max(numbers)
+    return found
+
+
+def _is_number(value: Value) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def line(
+    table: SweepTable, subject: str, axis: str, held: Mapping[str, Value]
+) -> list[CellResult]:
+    """Return the cells of a subject along an axis, by rising value.
+
+    Failed and non-numeric values are left out.
+    """
+    others = {name: value for name, value in held.items() if name != axis}
+    cells = [
+        cell
+        for cell in table.cells
+        if cell.subject == subject
+        and axis in cell.point
+        and _is_number(cell.point[axis])
+        and all(cell.point.get(name) == value for name, value in others.items())
+        and np.isfinite(cell.values).all()
+    ]
+    return sorted(cells, key=lambda cell: float(cell.point[axis]))
+
+
+def curve_of(
+    table: SweepTable, subject: str, axis: str, held: Mapping[str, Value]
+) -> Curve | None:
+    """Return the loss along an axis, None where fewer than two values were run.
+
+    Chips that not every cell has are left out.
+    """
+    cells = line(table, subject, axis, held)
+    if len(cells) < 2:
+        return None
+    chips = min(len(cell.values) for cell in cells)
+    losses = np.stack([table.loss(cell)[:chips] for cell in cells], axis=1)
+    values = np.array([float(cell.point[axis]) for cell in cells])
+    return Curve(values, losses, BETTER[field_of(axis)])
+
+
+def _rules(
+    table: SweepTable,
+    held: Mapping[str, Value],
+    losses: Sequence[float],
+    resamples: int,
+) -> Iterator[AxisRule]:
+    for subject in table.subjects:
+        for axis in held:
+            if field_of(axis) not in BETTER:
+                continue
+            curve = curve_of(table, subject, axis, held)
+            if curve is None:
+                continue
+            plain = AxisRule(
+                subject=subject,
+                d_osc=table.d_osc(subject),
+                axis=axis,
+                held={n: v for n, v in held.items() if n != axis},
+                curve=curve,
+                allowed={x: curve.allowed(x, resamples=resamples) for x in losses},
+                law=None,
+                law_of="",
+                why_no_law="",
+            )
+            yield _with_law(plain, table, resamples)
+
+
+def _with_law(rule: AxisRule, table: SweepTable, resamples: int) -> AxisRule:
+    found = disturbance(rule, table)
+    if found is None:
+        return replace(rule, why_no_law="no law is known for this number")
+    x, law_of = found
+    losses, reference = rule.curve.losses, int(np.argmin(x))
+    beyond = losses - losses[:, [reference]]
+    kept = x > (0.0 if x[reference] == 0 else x[reference])
+    if x[reference] > 0:
+        x = x - x[reference]
+    try:
+        law = power_law(x[kept], beyond[:, kept], resamples=resamples)
+    except SpecError as error:
+        return replace(rule, law_of=law_of, why_no_law=str(error))
+    return replace(rule, law=law, law_of=law_of)
+
+
+def disturbance(rule: AxisRule, table: SweepTable) -> tuple[FloatArray, str] | None:
+    """Return what a hardware number does to the states, and its name.
+
+    Parameters
+    ----------
+    rule : AxisRule
+        Gives axis and values.
+    table : SweepTable
+        Gives the drives |h| of the model.
+
+    Returns
+    -------
+    tuple of FloatArray and str, or None
+        Of noise the alignment lost, ``1 - A_d(|h| / D)`` over the drives; of
+        settling the mean of ``exp(-|h| T)``; of bits ``2^-b``; of errors
+        themselves. None where nothing is known.
+    """
+    field, values = field_of(rule.axis), rule.curve.values
+    if field in ("weight_bits", "anchor_bits", "adc_bits"):
+        return 2.0**-values, "2^-bits"
+    drives = _relative_drives(table.known[rule.subject])
+    if field == "relative_diffusion" and drives is not None and rule.d_osc:
+        lost = [lost_alignment(rule.d_osc, drives, float(d)) for d in values]
+        return np.array(lost), "alignment lost, 1 - A_d(|h|/D)"
+    if field == "relative_settle_time" and drives is not None:
+        left = [float(np.exp(-drives * t).mean()) for t in values]
+        return np.array(left), "mean exp(-|h| T)"
+    if BETTER[field] == "smaller" and field != "relative_diffusion":
+        return np.array(values), field
+    return None
+
+
+def _relative_drives(known: Known) -> FloatArray | None:
+    """Return |h| over its median at equal steps of probability, None without."""
+    if not len(known.drive_quantiles):
+        return None
+    drives = known.drive_quantiles[:, 0]
+    middle: FloatArray = 0.5 * (drives[1:] + drives[:-1])
+    relative: FloatArray = middle / known.median_drive(in_full_scales=False)
+    return relative
+
+
+def _optima(table: SweepTable, held: Mapping[str, Value]) -> Iterator[Optimum]:
+    if len(table.subjects) < 2:
+        return
+    for axis in held:
+        if field_of(axis) not in BETTER:
+            continue
+        lines = {s: line(table, s, axis, held) for s in table.subjects}
+        values = sorted(
+            {float(c.point[axis]) for cells in lines.values() for c in cells}
+        )
+        for value in values:
+            here = {
+                s: cell.values
+                for s, cells in lines.items()
+                for cell in cells
+                if cell.point[axis] == value
+            }
+            if len(here) > 1:
+                yield _best(table, axis, value, here)
+
+
+def _best(
+    table: SweepTable, axis: str, value: float, here: Mapping[str, FloatArray]
+) -> Optimum:
+    sign = 1 if table.is_loss_bits else -1
+    best = min(here, key=lambda s: sign * float(here[s].mean()))
+    chips = min(len(v) for v in here.values())
+    undecided = []
+    for subject, values in here.items():
+        if subject == best:
+            continue
+        worse = sign * (values[:chips] - here[best][:chips])
+        error = worse.std(ddof=1) / math.sqrt(chips) if chips > 1 else math.inf
+        if worse.mean() <= _student(chips) * error:
+            undecided.append(subject)
+    return Optimum(
+        axis, value, best, table.d_osc(best), float(here[best].mean()), tuple(undecided)
+    )
+
+
+def _student(n: int) -> float:
+    from scipy.stats import t as student_t  # noqa: PLC0415
+
+    return float(student_t.ppf(0.975, n - 1)) if n > 1 else math.inf

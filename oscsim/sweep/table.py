@@ -1,0 +1,164 @@
+"""A store as arrays: what every cell lost, chip by chip."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from oscsim.errors import SpecError
+from oscsim.sweep.axes import Point, Value
+from oscsim.sweep.store import Store
+from oscsim.sweep.subject import Known
+from oscsim.typing import FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class CellResult:
+    """One cell with the results of its chips.
+
+    Attributes
+    ----------
+    digest : str
+        Of the cell.
+    subject : str
+        Name of the checkpoint.
+    point : dict
+        Value of every axis.
+    values : FloatArray, shape (chips,)
+        The metric of each chip, in order of number; failures are NaN.
+    joules : tuple of float, or None
+        p10, p50, p90 per token.
+    latency_s : float or None
+        Per token.
+    clipped, zeroed, undriven, unsettled : float
+        Shares, mean over chips.
+    """
+
+    digest: str
+    subject: str
+    point: Point
+    values: FloatArray
+    joules: tuple[float, float, float] | None
+    latency_s: float | None
+    clipped: float
+    zeroed: float
+    undriven: float
+    unsettled: float
+
+
+@dataclass(frozen=True, eq=False)
+class SweepTable:
+    """Everything that a store holds but the numbers of single items.
+
+    Attributes
+    ----------
+    name : str
+        Of the sweep.
+    metric : str
+        ``"bits_per_byte"``, ``"hard_accuracy"`` or ``"accuracy"``.
+    spec : dict
+        The specification.
+    versions : dict of str to str
+        That wrote it.
+    subjects : dict of str to dict
+        What each checkpoint is.
+    known : dict of str to Known
+        Its digital results.
+    cells : tuple of CellResult
+        In order; cells without any result are left out.
+    missing : int
+        How many were.
+    """
+
+    name: str
+    metric: str
+    spec: Mapping[str, Any]
+    versions: Mapping[str, str]
+    subjects: Mapping[str, Mapping[str, Any]]
+    known: Mapping[str, Known]
+    cells: tuple[CellResult, ...]
+    missing: int
+
+    @property
+    def is_loss_bits(self) -> bool:
+        """Whether more of the metric is worse."""
+        return self.metric == "bits_per_byte"
+
+    def loss(self, cell: CellResult) -> FloatArray:
+        """Return what each chip loses against its digital model, shape (chips,).
+
+        A share of the digital metric: bits over digital bits less 1, or 1 less
+        accuracy over digital accuracy.
+        """
+        digital = self.known[cell.subject].value
+        ratio = cell.values / digital
+        lost: FloatArray = ratio - 1 if self.is_loss_bits else 1 - ratio
+        return lost
+
+    def d_osc(self, subject: str) -> int | None:
+        """Return the components of an oscillator of a checkpoint."""
+        found: int | None = self.subjects[subject]["config"].get("d_osc")
+        return found
+
+    def axis(self, name: str) -> list[Value]:
+        """Return the values that an axis takes, in order of appearance."""
+        return list(dict.fromkeys(c.point[name] for c in self.cells if name in c.point))
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """Axes that take more than one value."""
+        names = dict.fromkeys(name for cell in self.cells for name in cell.point)
+        return tuple(name for name in names if len(self.axis(name)) > 1)
+
+
+def read_table(store: Store) -> SweepTable:
+    """Return what a store holds.
+
+    Raises
+    ------
+    SpecError
+        If it holds no result yet.
+    """
+    by_cell: dict[str, list[Any]] = {}
+    for result in store.results():
+        by_cell.setdefault(result.digest, []).append(result)
+    latencies = store.latencies()
+    cells, missing = [], 0
+    for digest, subject, point in store.cells():
+        found = by_cell.get(digest)
+        if not found:
+            missing += 1
+            continue
+        cells.append(
+            CellResult(
+                digest=digest,
+                subject=subject,
+                point=point,
+                values=np.array([r.value for r in found]),
+                joules=found[0].joules,
+                latency_s=latencies.get(digest),
+                clipped=_mean([r.clipped for r in found]),
+                zeroed=_mean([r.zeroed for r in found]),
+                undriven=_mean([r.undriven for r in found]),
+                unsettled=_mean([r.unsettled for r in found]),
+            )
+        )
+    if not cells:
+        raise SpecError(f"{store.path} holds no results yet: run the sweep first")
+    subjects = store.subjects()
+    spec = store.about("spec")
+    return SweepTable(
+        name=spec["name"],
+        metric=next(iter(subjects.values()))[0]["metric"],
+        spec=spec,
+        versions=store.about("versions"),
+        subjects={name: content for name, (content, _) in subjects.items()},
+        known={name: known for name, (_, known) in subjects.items()},
+        cells=tuple(cells),
+        missing=missing,
+    )
+
+
+def _mean(values: list[float]) -> float:
+    return sum(values) / len(values)
