@@ -18,6 +18,7 @@ from oscsim.bridge.passes import thread_count
 from oscsim.bridge.text_data import ByteText
 from oscsim.errors import SpecError
 from oscsim.models.config import FixedQueryConfig
+from oscsim.sweep.baselines import baselines
 from oscsim.sweep.cells import Cell, cells_of
 from oscsim.sweep.local import Done, Take, run_here, run_locally
 from oscsim.sweep.spec import SweepSpec
@@ -41,12 +42,15 @@ class Prepared:
         Their digital results.
     cells : list of Cell
         All cells.
+    twins : dict of str to Subject
+        Models without oscillators, run digitally only; in ``known`` too.
     """
 
     spec: SweepSpec
     subjects: dict[str, Subject]
     known: dict[str, Known]
     cells: list[Cell]
+    twins: dict[str, Subject]
 
     @property
     def n_tasks(self) -> int:
@@ -57,6 +61,7 @@ class Prepared:
         """Return the specification as a store keeps it: contents, not places."""
         content = self.spec.model_dump(mode="json", by_alias=True)
         content["checkpoints"] = [s.checkpoint.sha256 for s in self.subjects.values()]
+        content["twins"] = [s.checkpoint.sha256 for s in self.twins.values()]
         content["data"] = sorted({s.data.sha256 for s in self.subjects.values()})
         for name in ("device",):
             content[name] = _plain_name(content[name])
@@ -73,6 +78,27 @@ class Prepared:
         return content
 
 
+def subject_rows(ready: Prepared) -> list[tuple[str, dict[str, Any], Known]]:
+    """Return what a store says of every checkpoint and twin."""
+    found = []
+    for name, subject in (ready.subjects | ready.twins).items():
+        checkpoint = subject.checkpoint
+        device = next(
+            (c.setting.device for c in ready.cells if c.subject == name), None
+        )
+        content = {
+            "sha256": checkpoint.sha256,
+            "config": checkpoint.config.model_dump(mode="json", exclude={"vocabulary"}),
+            "metric": subject.metric,
+            "items": len(subject.data),
+            "data_sha256": subject.data.sha256,
+            "is_twin": name in ready.twins,
+            "baselines": baselines(subject, device),
+        }
+        found.append((name, content, ready.known[name]))
+    return found
+
+
 def _plain_name(device: Any) -> Any:
     """Return a device without its folder: its numbers are in the cells' digests."""
     return Path(device).name if isinstance(device, str) else device
@@ -86,10 +112,10 @@ def prepare(spec: SweepSpec) -> Prepared:
     SpecError, CheckpointError, DataError, DeviceError
         For the first thing that is wrong.
     """
-    subjects = subjects_of(spec)
-    known = {name: learn(subject) for name, subject in subjects.items()}
+    subjects, twins = subjects_of(spec)
+    known = {name: learn(subject) for name, subject in (subjects | twins).items()}
     cells = cells_of(spec, subjects, known, versions())
-    return Prepared(spec, subjects, known, cells)
+    return Prepared(spec, subjects, known, cells, twins)
 
 
 @dataclass(frozen=True)
@@ -172,8 +198,7 @@ def _opened(ready: Prepared, path: str | Path) -> Iterator[Store]:
         spec=ready.described(),
         versions=versions(),
         cells=ready.cells,
-        subjects=ready.subjects,
-        known=ready.known,
+        described=subject_rows(ready),
     ) as store:
         yield store
 

@@ -46,6 +46,9 @@ class SweepSpec(BaseModel):
         What it is called.
     checkpoints : tuple of str
         Checkpoint folders or files; in a file, relative to it.
+    twins : tuple of str
+        Models without oscillators that the cells are compared with, such as the
+        softmax model of equal size; run digitally only.
     data : str or None
         Items of all checkpoints; the bundled ones if absent.
     windows, context : int or None
@@ -80,6 +83,7 @@ class SweepSpec(BaseModel):
 
     name: Annotated[str, Field(min_length=1, max_length=80)]
     checkpoints: Annotated[tuple[str, ...], Field(min_length=1)]
+    twins: tuple[str, ...] = ()
     data: str | None = None
     windows: Annotated[int, Field(ge=1)] | None = None
     context: Annotated[int, Field(ge=1)] | None = None
@@ -99,8 +103,9 @@ class SweepSpec(BaseModel):
     def _is_whole(self) -> "SweepSpec":
         _require_design(self)
         checked_draws("device", self.chips, self.repeats)
-        if len(set(self.checkpoints)) < len(self.checkpoints):
-            raise ValueError("checkpoints: each is given once")
+        models = (*self.checkpoints, *self.twins)
+        if len(set(models)) < len(models):
+            raise ValueError("checkpoints, twins: each is given once")
         if self.rung == "digital":
             raise ValueError("rung: nothing settles at rung digital")
         if self.precision is not None and self.precision.most_chips < self.chips:
@@ -175,9 +180,10 @@ def parse_spec(content: dict[str, Any], folder: Path = Path()) -> SweepSpec:
 def _located(content: dict[str, Any], folder: Path) -> dict[str, Any]:
     """Return the content with its paths taken from a folder."""
     found = dict(content)
-    paths = found.get("checkpoints")
-    if isinstance(paths, list) and all(isinstance(one, str) for one in paths):
-        found["checkpoints"] = [str(folder / one) for one in paths]
+    for name in ("checkpoints", "twins"):
+        paths = found.get(name)
+        if isinstance(paths, list) and all(isinstance(one, str) for one in paths):
+            found[name] = [str(folder / one) for one in paths]
     for name in ("data", "device"):
         value = found.get(name)
         if isinstance(value, str) and (name == "data" or value.endswith(".toml")):

@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ import numpy as np
 
 from oscsim.errors import SpecError, StoreError
 from oscsim.sweep.cells import Cell
-from oscsim.sweep.subject import Known, Subject
+from oscsim.sweep.subject import Known
 from oscsim.sweep.work import Outcomes, Task
 from oscsim.typing import FloatArray
 
@@ -259,8 +259,7 @@ def create_or_resume(
     spec: Mapping[str, Any],
     versions: Mapping[str, str],
     cells: Iterable[Cell],
-    subjects: Mapping[str, Subject],
-    known: Mapping[str, Known],
+    described: Sequence[tuple[str, Mapping[str, Any], Known]],
 ) -> Store:
     """Open the store of a sweep, making it if it is not there.
 
@@ -274,8 +273,8 @@ def create_or_resume(
         Of the libraries that determine results.
     cells : iterable of Cell
         All cells.
-    subjects, known : mapping of str
-        Checkpoints and their digital results.
+    described : sequence of (str, mapping, Known)
+        Name of every checkpoint, what it is, and its digital results.
 
     Raises
     ------
@@ -295,7 +294,7 @@ def create_or_resume(
     store = Store(path, connection)
     try:
         if is_new:
-            _create(store, spec, versions, cells, subjects, known)
+            _create(store, spec, versions, cells, described)
         _require_store(store)
         _require_same(store, spec, versions)
         _require_writable(store)
@@ -338,8 +337,7 @@ def _create(
     spec: Mapping[str, Any],
     versions: Mapping[str, str],
     cells: Iterable[Cell],
-    subjects: Mapping[str, Subject],
-    known: Mapping[str, Known],
+    described: Sequence[tuple[str, Mapping[str, Any], Known]],
 ) -> None:
     """Write everything but results in one transaction: all of it or nothing."""
     connection = store.connection
@@ -358,7 +356,7 @@ def _create(
         )
         connection.executemany(
             "INSERT INTO subjects VALUES (?, ?, ?, ?, ?)",
-            [_subject_row(name, subjects[name], known[name]) for name in subjects],
+            [_subject_row(*one) for one in described],
         )
         connection.executemany(
             "INSERT INTO cells VALUES (?, ?, ?, ?, ?)", map(_cell_row, cells)
@@ -372,16 +370,9 @@ def _create(
         ) from None
 
 
-def _subject_row(name: str, subject: Subject, known: Known) -> tuple[object, ...]:
-    checkpoint = subject.checkpoint
-    config = checkpoint.config.model_dump(mode="json", exclude={"vocabulary"})
-    content = {
-        "sha256": checkpoint.sha256,
-        "config": config,
-        "metric": subject.metric,
-        "items": len(subject.data),
-        "data_sha256": subject.data.sha256,
-    }
+def _subject_row(
+    name: str, content: Mapping[str, Any], known: Known
+) -> tuple[object, ...]:
     return (
         name,
         _text(content),

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
 from oscsim.bridge.calibrate import Calibration, calibrate
 from oscsim.bridge.checkpoint import Checkpoint, load_checkpoint
-from oscsim.bridge.engine import Engine
+from oscsim.bridge.engine import Engine, digital_pass
 from oscsim.bridge.infer import Data, as_data
 from oscsim.bridge.language import LANGUAGE_BLOCK, bits_of
 from oscsim.bridge.passes import BLOCK, Block, Score
@@ -103,7 +103,8 @@ class Subject:
     def digital(self) -> FloatArray:
         """Return the numbers of the items of the digital model, shape (items,)."""
         with self.engine.running():
-            return self.engine.run(Pass, self.score()).logits
+            make = partial(digital_pass, self.engine.config)
+            return self.engine.run(make, self.score()).logits
 
     def drives(self) -> list[FloatArray]:
         """Return |h| of every oscillator of each layer, (oscillators, 2).
@@ -176,18 +177,19 @@ def learn(subject: Subject) -> Known:
     return Known(subject.digital(), subject.counted, quantiles)
 
 
-def subjects_of(spec: SweepSpec) -> dict[str, Subject]:
-    """Load the checkpoints of a sweep with their items, by name.
+def subjects_of(spec: SweepSpec) -> tuple[dict[str, Subject], dict[str, Subject]]:
+    """Load the checkpoints of a sweep and their twins with their items, by name.
 
     Raises
     ------
     SpecError
-        If two have one name, or windows are asked of a model without.
+        If two have one name, windows are asked of a model without, or metrics
+        differ.
     CheckpointError, DataError
         If a file is missing or wrong.
     """
     found: dict[str, Subject] = {}
-    for path in spec.checkpoints:
+    for path in (*spec.checkpoints, *spec.twins):
         checkpoint = load_checkpoint(path)
         if checkpoint.name in found:
             raise SpecError(
@@ -196,7 +198,12 @@ def subjects_of(spec: SweepSpec) -> dict[str, Subject]:
         data = as_data(spec.data, checkpoint, spec.windows, spec.context)
         found[checkpoint.name] = Subject(checkpoint, data)
     require_one_metric(list(found.values()))
-    return found
+    names = list(found)
+    own = names[: len(spec.checkpoints)]
+    return (
+        {name: found[name] for name in own},
+        {name: found[name] for name in names if name not in own},
+    )
 
 
 def require_one_metric(subjects: Sequence[Subject]) -> None:
