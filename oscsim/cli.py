@@ -22,6 +22,7 @@ from oscsim.command_line import (
     run_app,
 )
 from oscsim.energy_cli import energy
+from oscsim.rule_command import rule
 from oscsim.spice_command import spice
 from oscsim.sweep_command import sweep
 
@@ -161,6 +162,7 @@ def _options(
 
 app.command()(energy)
 app.command()(sweep)
+app.command()(rule)
 
 
 @app.command()

@@ -118,17 +118,10 @@ def _corners(
     found = []
     for b, a in itertools.product((0, 1), repeat=2):
         point = dict(held) | {axes[0]: ends[0][a], axes[1]: ends[1][b]}
-        cell = next(
-            (
-                c
-                for c in table.cells
-                if c.subject == subject
-                and all(c.point.get(n) == v for n, v in point.items())
-                and np.isfinite(c.values).all()
-            ),
-            None,
+        cell = table.cell(
+            subject, {n: table.axis(n)[0] for n in table.single_axes} | point
         )
-        if cell is None:
+        if cell is None or not np.isfinite(cell.values).all():
             return None
         found.append(table.loss(cell))
     chips = min(map(len, found))

@@ -207,17 +207,11 @@ def line(
 
     Failed and non-numeric values are left out.
     """
+    fixed = {n: v[0] for n in table.single_axes if (v := table.axis(n))}
     others = {name: value for name, value in held.items() if name != axis}
-    cells = [
-        cell
-        for cell in table.cells
-        if cell.subject == subject
-        and axis in cell.point
-        and _is_number(cell.point[axis])
-        and all(cell.point.get(name) == value for name, value in others.items())
-        and np.isfinite(cell.values).all()
-    ]
-    return sorted(cells, key=lambda cell: float(cell.point[axis]))
+    values = sorted(float(v) for v in table.axis(axis) if _is_number(v))
+    found = (table.cell(subject, fixed | others | {axis: v}) for v in values)
+    return [c for c in found if c is not None and np.isfinite(c.values).all()]
 
 
 def curve_of(

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -101,15 +102,35 @@ class SweepTable:
         found: int | None = self.subjects[subject]["config"].get("d_osc")
         return found
 
+    @cached_property
+    def _values(self) -> dict[str, dict[Value, None]]:
+        found: dict[str, dict[Value, None]] = {}
+        for cell in self.cells:
+            for name, value in cell.point.items():
+                found.setdefault(name, {})[value] = None
+        return found
+
     def axis(self, name: str) -> list[Value]:
         """Return the values that an axis takes, in order of appearance."""
-        return list(dict.fromkeys(c.point[name] for c in self.cells if name in c.point))
+        return list(self._values.get(name, ()))
 
     @property
     def axes(self) -> tuple[str, ...]:
         """Axes that take more than one value."""
-        names = dict.fromkeys(name for cell in self.cells for name in cell.point)
-        return tuple(name for name in names if len(self.axis(name)) > 1)
+        return tuple(name for name, values in self._values.items() if len(values) > 1)
+
+    @property
+    def single_axes(self) -> tuple[str, ...]:
+        """Axes that take one value only."""
+        return tuple(name for name, values in self._values.items() if len(values) == 1)
+
+    @cached_property
+    def _places(self) -> dict[tuple[str, frozenset[tuple[str, Value]]], CellResult]:
+        return {(c.subject, frozenset(c.point.items())): c for c in self.cells}
+
+    def cell(self, subject: str, point: Mapping[str, Value]) -> CellResult | None:
+        """Return the cell of a checkpoint at a point, None if it has no result."""
+        return self._places.get((subject, frozenset(point.items())))
 
 
 def read_table(store: Store) -> SweepTable:

@@ -1,0 +1,157 @@
+"""The rules of a sweep as tables on a terminal."""
+
+import math
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+
+from oscsim.sweep.curve import Better
+from oscsim.sweep.interactions import Interaction, Sobol
+from oscsim.sweep.pareto import ParetoPoint
+from oscsim.sweep.replicates import Interval
+from oscsim.sweep.rule import DesignRule
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+MOST_PAIRS = 6
+MOST_FRONT = 12
+
+
+def print_rule(
+    console: "Console",
+    rule: DesignRule,
+    pairs: tuple[Interaction, ...],
+    shares: tuple[Sobol, ...],
+    front: tuple[ParetoPoint, ...],
+) -> None:
+    """Print what is good enough, what is best, and what is worse together."""
+    table = rule.table
+    left = f", {table.missing} without results" if table.missing else ""
+    console.print(f"{table.name}: {table.metric}, {len(table.cells):,} cells{left}")
+    _print_allowed(console, rule)
+    _print_laws(console, rule)
+    _print_optima(console, rule)
+    _print_pairs(console, pairs, shares)
+    _print_front(console, front)
+
+
+def said_interval(found: Interval, better: Better) -> str:
+    """Return a value that is good enough, in words where there is no number."""
+    if math.isinf(found.value):
+        is_all = (found.value > 0) == (better == "smaller")
+        return "every value run" if is_all else "no value run"
+    if math.isnan(found.low):
+        return f"{found.value:.3g}"
+    ends = [f"{end:.3g}" if math.isfinite(end) else "beyond" for end in found[1:]]
+    return f"{found.value:.3g} [{ends[0]}, {ends[1]}]"
+
+
+def _print_allowed(console: "Console", rule: DesignRule) -> None:
+    if not rule.rules:
+        console.print("no number was run at two values or more: there is no rule")
+        return
+    grid = Table(title="good enough for a loss of at most, 95 % over chips")
+    for name in ("model", "d_osc", "number", "held at"):
+        grid.add_column(name)
+    for loss in rule.losses:
+        grid.add_column(f"{loss:.3g}" if loss < 0.001 else f"{100 * loss:g} %")
+    for one in rule.rules:
+        sign = "<=" if one.curve.better == "smaller" else ">="
+        held = ", ".join(f"{n} {v}" for n, v in one.held.items()) or "-"
+        cells = [
+            said_interval(one.allowed[loss], one.curve.better) for loss in rule.losses
+        ]
+        grid.add_row(
+            one.subject, str(one.d_osc or "-"), f"{one.axis} {sign}", held, *cells
+        )
+    console.print(grid)
+
+
+def _print_laws(console: "Console", rule: DesignRule) -> None:
+    laws = [one for one in rule.rules if one.law is not None]
+    if not laws:
+        return
+    grid = Table(title="loss beyond the best value = C x^b")
+    for name in ("model", "number", "x", "C", "b", "R2", "chi2"):
+        grid.add_column(name)
+    for one in laws:
+        law = one.law
+        if law is not None:
+            grid.add_row(
+                one.subject,
+                one.axis,
+                one.law_of,
+                said_interval(law.amplitude, "smaller"),
+                said_interval(law.exponent, "smaller"),
+                f"{law.r2:.4f}",
+                "-" if math.isnan(law.chi2) else f"{law.chi2:.2g}",
+            )
+    console.print(grid)
+
+
+def _print_optima(console: "Console", rule: DesignRule) -> None:
+    if not rule.optima:
+        return
+    grid = Table(title="best model at each value")
+    for name in ("number", "value", "best", "d_osc", rule.table.metric, "undecided"):
+        grid.add_column(name)
+    for one in rule.optima:
+        grid.add_row(
+            one.axis,
+            f"{one.value:g}",
+            one.best,
+            str(one.d_osc or "-"),
+            f"{one.metric:.4f}",
+            ", ".join(one.undecided) or "-",
+        )
+    console.print(grid)
+
+
+def _print_pairs(
+    console: "Console", pairs: tuple[Interaction, ...], shares: tuple[Sobol, ...]
+) -> None:
+    if pairs:
+        grid = Table(title="two numbers at their worst: loss together less apart")
+        for name in ("model", "numbers", "apart", "together", "excess"):
+            grid.add_column(name)
+        for pair in pairs[:MOST_PAIRS]:
+            both = " and ".join(
+                f"{n} {v:g}" for n, v in zip(pair.axes, pair.values, strict=True)
+            )
+            grid.add_row(
+                pair.subject,
+                both,
+                f"{pair.apart:.4f}",
+                f"{pair.together:.4f}",
+                said_interval(pair.excess, "smaller"),
+            )
+        console.print(grid)
+    for one in shares:
+        parts = ", ".join(
+            f"{name} {first:.2f} ({total:.2f})"
+            for name, first, total in zip(one.axes, one.first, one.total, strict=True)
+        )
+        console.print(f"Sobol indices of {one.subject}, first (total): {parts}")
+
+
+def _print_front(console: "Console", front: tuple[ParetoPoint, ...]) -> None:
+    kept = [point for point in front if point.is_front]
+    if not kept:
+        return
+    grid = Table(title="nothing is better and cheaper")
+    for name in ("model", "what", "metric", "nJ per token, p50", "us per token"):
+        grid.add_column(name)
+    for point in kept[:MOST_FRONT]:
+        where = ", ".join(f"{n} {v}" for n, v in point.point.items())
+        latency = "-" if point.latency_s is None else f"{1e6 * point.latency_s:.3g}"
+        grid.add_row(
+            point.name,
+            where or point.kind,
+            f"{point.metric:.4f}",
+            f"{1e9 * point.joules[1]:.4g}",
+            latency,
+        )
+    console.print(grid)
+    if len(kept) > MOST_FRONT:
+        console.print(f"and {len(kept) - MOST_FRONT} more (--json)")

@@ -1,0 +1,82 @@
+"""The rule command: from a sweep's store to the numbers that are good enough."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from oscsim import cli_output
+
+if TYPE_CHECKING:
+    from oscsim.sweep.interactions import Sobol
+    from oscsim.sweep.rule import DesignRule
+
+
+def rule(
+    store: Annotated[
+        str, typer.Argument(metavar="STORE", help="SQLite file that a sweep wrote.")
+    ],
+    loss: Annotated[
+        list[float] | None,
+        typer.Option(
+            "--loss", help="Share of the digital metric that may be lost; repeatable."
+        ),
+    ] = None,
+    at: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--at",
+            metavar="AXIS=VALUE",
+            help="Hold an axis there; at its best value if absent; repeatable.",
+        ),
+    ] = None,
+    out: Annotated[
+        str | None,
+        typer.Option("--out", help="Folder for the design sheet, figures and tables."),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object.")
+    ] = False,
+) -> int:
+    """Say which hardware numbers are good enough, with intervals over chips."""
+    from oscsim.report.rule_terminal import print_rule
+    from oscsim.sweep.interactions import interactions
+    from oscsim.sweep.pareto import pareto
+    from oscsim.sweep.rule import LOSSES, fit_rule
+    from oscsim.sweep.rule_json import rule_json
+    from oscsim.sweep.store import open_store
+    from oscsim.sweep.table import read_table
+
+    held = cli_output.assignments(at, "--at")
+    with open_store(store) as opened:
+        table = read_table(opened)
+    found = fit_rule(table, losses=sorted(loss or LOSSES), at=held)
+    pairs, shares, front = interactions(found), _shares(found), pareto(table)
+    content = rule_json(found, pairs, shares, front)
+    files: list[Path] = []
+    if out is not None:
+        from oscsim.report.sheet import write_sheet
+
+        files = write_sheet(Path(out), found, content)
+    if as_json:
+        cli_output.print_json(content)
+    else:
+        print_rule(cli_output.console(), found, pairs, shares, front)
+        for file in files:
+            typer.echo(f"file: {file}")
+    return 0
+
+
+def _shares(found: "DesignRule") -> "tuple[Sobol, ...]":
+    """Return Sobol indices of the models whose numbers form a full grid."""
+    from oscsim.errors import SpecError
+    from oscsim.sweep.interactions import sobol
+
+    done = []
+    for subject in found.table.subjects:
+        axes = tuple(r.axis for r in found.rules if r.subject == subject)
+        try:
+            done.append(sobol(found.table, subject, axes))
+        except SpecError:
+            continue
+    return tuple(done)

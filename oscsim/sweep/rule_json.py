@@ -1,0 +1,145 @@
+"""A design rule as plain data: the same text for the same store, no paths or times."""
+
+import math
+from typing import Any
+
+from oscsim.sweep.interactions import Interaction, Sobol
+from oscsim.sweep.laws import PowerLaw
+from oscsim.sweep.pareto import ParetoPoint
+from oscsim.sweep.replicates import Interval
+from oscsim.sweep.rule import AxisRule, DesignRule
+
+
+def rule_json(
+    rule: DesignRule,
+    pairs: tuple[Interaction, ...],
+    shares: tuple[Sobol, ...],
+    front: tuple[ParetoPoint, ...],
+) -> dict[str, Any]:
+    """Return everything that is known from a sweep.
+
+    Numbers that are infinite say so in words: ``"all"`` where every stored value
+    is good enough, ``"none"`` where none is.
+    """
+    table = rule.table
+    return {
+        "name": table.name,
+        "metric": table.metric,
+        "versions": dict(table.versions),
+        "cells": len(table.cells),
+        "cells_missing": table.missing,
+        "models": [
+            {
+                "name": name,
+                "d_osc": table.d_osc(name),
+                "digital": table.known[name].value,
+                "is_twin": content["is_twin"],
+            }
+            for name, content in table.subjects.items()
+        ],
+        "losses": list(rule.losses),
+        "rules": [_axis_json(one) for one in rule.rules],
+        "optima": [
+            {
+                "axis": one.axis,
+                "value": one.value,
+                "best": one.best,
+                "d_osc": one.d_osc,
+                "metric": one.metric,
+                "undecided": list(one.undecided),
+            }
+            for one in rule.optima
+        ],
+        "interactions": [
+            {
+                "model": pair.subject,
+                "axes": list(pair.axes),
+                "values": list(pair.values),
+                "apart": pair.apart,
+                "together": pair.together,
+                "excess": _interval_json(pair.excess),
+            }
+            for pair in pairs
+        ],
+        "sobol": [
+            {
+                "model": one.subject,
+                "axes": list(one.axes),
+                "first": [float(x) for x in one.first],
+                "total": [float(x) for x in one.total],
+            }
+            for one in shares
+        ],
+        "pareto": [
+            {
+                "model": point.name,
+                "kind": point.kind,
+                "point": dict(sorted(point.point.items())),
+                "metric": point.metric,
+                "half_width": _number(point.half_width),
+                "joules": list(point.joules),
+                "latency_s": point.latency_s,
+                "is_front": point.is_front,
+            }
+            for point in front
+        ],
+    }
+
+
+def _axis_json(rule: AxisRule) -> dict[str, Any]:
+    curve = rule.curve
+    return {
+        "model": rule.subject,
+        "d_osc": rule.d_osc,
+        "axis": rule.axis,
+        "better": curve.better,
+        "held": dict(sorted(rule.held.items())),
+        "values": [float(v) for v in curve.values],
+        "loss": [float(v) for v in curve.mean],
+        "chips": len(curve.losses),
+        "monotone": [float(v) for v in curve.monotone],
+        "wiggle": curve.wiggle,
+        "allowed": {
+            f"{loss:g}": _allowed_json(found, curve.better)
+            for loss, found in rule.allowed.items()
+        },
+        "law": None if rule.law is None else _law_json(rule.law, rule.law_of),
+        "why_no_law": rule.why_no_law,
+    }
+
+
+def _law_json(law: PowerLaw, of: str) -> dict[str, Any]:
+    return {
+        "of": of,
+        "amplitude": _interval_json(law.amplitude),
+        "exponent": _interval_json(law.exponent),
+        "r2": _number(law.r2),
+        "chi2": _number(law.chi2),
+        "x": [float(x) for x in law.x],
+    }
+
+
+def _interval_json(found: Interval) -> list[float | None]:
+    return [_number(part) for part in found]
+
+
+def _allowed_json(found: Interval, better: str) -> dict[str, Any]:
+    """Return an interval whose infinite ends are words."""
+    best = 1 if better == "smaller" else -1
+
+    def said(value: float) -> float | str | None:
+        if math.isnan(value):
+            return None
+        if math.isinf(value):
+            return "all" if value * best > 0 else "none"
+        return value
+
+    return {
+        "value": said(found.value),
+        "low": said(found.low),
+        "high": said(found.high),
+    }
+
+
+def _number(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
