@@ -61,26 +61,27 @@ class Forecast:
 def forecast(ready: Prepared, trials: int = 1) -> Forecast:
     """Run a few chips of every checkpoint and foretell the whole sweep.
 
-    The cells tried are spread evenly over those of a checkpoint. The first one
-    compiles and is not counted. Their results are not kept: a sweep runs them
-    again, with the same bits.
+    The cells tried are spread evenly over those of a checkpoint, each run once
+    before it is timed, as its first run may compile. Their results are not kept: a
+    sweep runs them again, with the same bits.
 
     Parameters
     ----------
     ready : Prepared
         The sweep.
     trials : int
-        Cells of each checkpoint to try.
+        Cells of each checkpoint to time, besides its last one.
     """
     spent = []
     for name in ready.subjects:
         cells = [cell for cell in ready.cells if cell.subject == name]
-        tried = np.linspace(0, len(cells) - 1, trials + 1).astype(int)
-        for place, index in enumerate(tried):
-            started = perf_counter()
+        tried = np.linspace(0, len(cells) - 1, trials + 2).astype(int)
+        for index in tried:
             work(ready.subjects, Task(cells[index], 0, ready.spec.repeats))
-            if place:
-                spent.append(perf_counter() - started)
+        for index in tried[1:]:
+            started = perf_counter()
+            work(ready.subjects, Task(cells[index], 1, ready.spec.repeats))
+            spent.append(perf_counter() - started)
     task_s = float(np.mean(spent))
     items = float(np.mean([len(s.data) for s in ready.subjects.values()]))
     return Forecast(

@@ -1,12 +1,14 @@
 """Accuracy against energy and latency: which cells nothing else beats."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from oscsim.bridge.language_compare import student_interval
 from oscsim.sweep.axes import Value
 from oscsim.sweep.table import SweepTable
+from oscsim.typing import FloatArray
 
 
 @dataclass(frozen=True)
@@ -94,12 +96,10 @@ def _with_front(
     for point in ordered:
         is_front = sign * point.metric < best
         best = min(best, sign * point.metric)
-        done.append(ParetoPoint(**{**point.__dict__, "is_front": is_front}))
+        done.append(replace(point, is_front=is_front))
     return tuple(done)
 
 
-def _half_width(values: np.ndarray) -> float:
-    from oscsim.bridge.language_compare import student_interval  # noqa: PLC0415
-
+def _half_width(values: FloatArray) -> float:
     found = student_interval(values)
     return math.nan if found is None else 0.5 * (found[1] - found[0])

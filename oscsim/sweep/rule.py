@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from oscsim.bridge.language_compare import student_interval
 from oscsim.errors import SpecError
 from oscsim.sweep.axes import Value, field_of
 from oscsim.sweep.curve import Better, Curve
@@ -104,8 +105,8 @@ class Optimum:
     metric : float
         Mean over chips.
     undecided : tuple of str
-        Others whose difference to the best is within its 95 % interval over
-        chips.
+        Others that are not worse beyond the 95 % Student interval of the paired
+        difference, over chips and over items. Other trainings are not in it.
     """
 
     axis: str
@@ -328,7 +329,7 @@ def _optima(table: SweepTable, held: Mapping[str, Value]) -> Iterator[Optimum]:
         )
         for value in values:
             here = {
-                s: cell.values
+                s: cell
                 for s, cells in lines.items()
                 for cell in cells
                 if cell.point[axis] == value
@@ -338,25 +339,25 @@ def _optima(table: SweepTable, held: Mapping[str, Value]) -> Iterator[Optimum]:
 
 
 def _best(
-    table: SweepTable, axis: str, value: float, here: Mapping[str, FloatArray]
+    table: SweepTable, axis: str, value: float, here: Mapping[str, CellResult]
 ) -> Optimum:
     sign = 1 if table.is_loss_bits else -1
-    best = min(here, key=lambda s: sign * float(here[s].mean()))
-    chips = min(len(v) for v in here.values())
+    best = min(here, key=lambda s: sign * float(here[s].values.mean()))
+    chips = min(len(cell.values) for cell in here.values())
     undecided = []
-    for subject, values in here.items():
+    for subject, cell in here.items():
         if subject == best:
             continue
-        worse = sign * (values[:chips] - here[best][:chips])
-        error = worse.std(ddof=1) / math.sqrt(chips) if chips > 1 else math.inf
-        if worse.mean() <= _student(chips) * error:
+        counted = table.known[subject].counted
+        over_chips = sign * (cell.values[:chips] - here[best].values[:chips])
+        over_items = sign * (cell.items - here[best].items)[counted]
+        if not (_is_above(over_chips) and _is_above(over_items)):
             undecided.append(subject)
-    return Optimum(
-        axis, value, best, table.d_osc(best), float(here[best].mean()), tuple(undecided)
-    )
+    metric = float(here[best].values.mean())
+    return Optimum(axis, value, best, table.d_osc(best), metric, tuple(undecided))
 
 
-def _student(n: int) -> float:
-    from scipy.stats import t as student_t  # noqa: PLC0415
-
-    return float(student_t.ppf(0.975, n - 1)) if n > 1 else math.inf
+def _is_above(differences: FloatArray) -> bool:
+    """Whether the 95 % Student interval of a mean is above 0."""
+    found = student_interval(differences)
+    return found is not None and found[0] > 0

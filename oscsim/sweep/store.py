@@ -195,6 +195,20 @@ class Store:
             raise SpecError(f"{self.path} has no results of cell {digest:.12}")
         return np.stack([np.frombuffer(row[0], "<f8") for row in rows])
 
+    def mean_items(self) -> dict[str, FloatArray]:
+        """Return the numbers of the items of every cell, mean over its chips."""
+        sums: dict[str, FloatArray] = {}
+        numbers: dict[str, int] = {}
+        with self._talking("read"):
+            rows = self.connection.execute(
+                "SELECT digest, numbers FROM items ORDER BY digest, chip"
+            )
+            for digest, blob in rows:
+                one = np.frombuffer(blob, "<f8")
+                sums[digest] = one if digest not in sums else sums[digest] + one
+                numbers[digest] = numbers.get(digest, 0) + 1
+        return {digest: total / numbers[digest] for digest, total in sums.items()}
+
     def cells(self) -> list[tuple[str, str, dict[str, Any]]]:
         """Return (digest, subject, point) of every cell, in order."""
         with self._talking("read"):

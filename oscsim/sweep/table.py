@@ -28,6 +28,8 @@ class CellResult:
         Value of every axis.
     values : FloatArray, shape (chips,)
         The metric of each chip, in order of number; failures are NaN.
+    items : FloatArray, shape (items,)
+        Number of each item, mean over chips.
     joules : tuple of float, or None
         p10, p50, p90 per token.
     latency_s : float or None
@@ -40,6 +42,7 @@ class CellResult:
     subject: str
     point: Point
     values: FloatArray
+    items: FloatArray
     joules: tuple[float, float, float] | None
     latency_s: float | None
     clipped: float
@@ -144,7 +147,7 @@ def read_table(store: Store) -> SweepTable:
     by_cell: dict[str, list[Any]] = {}
     for result in store.results():
         by_cell.setdefault(result.digest, []).append(result)
-    latencies = store.latencies()
+    latencies, items = store.latencies(), store.mean_items()
     cells, missing = [], 0
     for digest, subject, point in store.cells():
         found = by_cell.get(digest)
@@ -157,6 +160,7 @@ def read_table(store: Store) -> SweepTable:
                 subject=subject,
                 point=point,
                 values=np.array([r.value for r in found]),
+                items=items[digest],
                 joules=found[0].joules,
                 latency_s=latencies.get(digest),
                 clipped=_mean([r.clipped for r in found]),
@@ -167,7 +171,7 @@ def read_table(store: Store) -> SweepTable:
         )
     if not cells:
         raise SpecError(f"{store.path} holds no results yet: run the sweep first")
-    subjects = store.subjects()
+    subjects = dict(sorted(store.subjects().items(), key=_by_size))
     spec = store.about("spec")
     return SweepTable(
         name=spec["name"],
@@ -179,6 +183,12 @@ def read_table(store: Store) -> SweepTable:
         cells=tuple(cells),
         missing=missing,
     )
+
+
+def _by_size(one: tuple[str, tuple[Mapping[str, Any], Known]]) -> tuple[Any, ...]:
+    name, (content, _) = one
+    config = content["config"]
+    return (content["is_twin"], config.get("p") or 0, config.get("d_osc") or 0, name)
 
 
 def _mean(values: list[float]) -> float:

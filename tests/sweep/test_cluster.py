@@ -1,0 +1,111 @@
+"""The same sweep on a Dask cluster: the same bits, also when workers die."""
+
+import os
+import signal
+import socket
+import time
+
+import pytest
+
+from oscsim.errors import SpecError
+from oscsim.sweep import cluster
+from oscsim.sweep.run import sweep
+from tests.sweep.specs import everything, small
+
+distributed = pytest.importorskip("distributed")
+
+pytestmark = pytest.mark.filterwarnings("default")
+
+
+@pytest.fixture(scope="module")
+def machines():
+    """Two workers of one thread in processes of their own."""
+    with distributed.LocalCluster(
+        n_workers=2,
+        threads_per_worker=1,
+        processes=True,
+        dashboard_address=None,
+        silence_logs=50,
+    ) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def ready(tmp_path_factory):
+    axes = {"weight_bits": [2, 4, 6], "coupling_mismatch": [0.0, 0.1]}
+    return small(tmp_path_factory.mktemp("data"), axes=axes, chips=3)
+
+
+@pytest.fixture(scope="module")
+def serial(ready, tmp_path_factory):
+    path = tmp_path_factory.mktemp("serial") / "a.sqlite"
+    sweep(ready, path, workers=1)
+    return path
+
+
+def test_a_cluster_gives_the_same_bits(machines, ready, serial, tmp_path):
+    path = tmp_path / "b.sqlite"
+    result = sweep(ready, path, scheduler=machines.scheduler_address)
+    assert result.chips == 18
+    assert everything(path) == everything(serial)
+
+
+def test_a_killed_worker_loses_nothing(machines, ready, serial, tmp_path):
+    path, killed = tmp_path / "c.sqlite", []
+
+    def kill(done, _all):
+        if done >= 4 and not killed:
+            worker = next(iter(machines.workers.values()))
+            killed.append(worker.pid)
+            os.kill(worker.pid, signal.SIGKILL)
+
+    result = sweep(ready, path, scheduler=machines.scheduler_address, progress=kill)
+    assert len(killed) == 1
+    assert result.chips == 18
+    assert everything(path) == everything(serial)
+
+
+def test_a_scheduler_that_does_not_answer_is_told_in_time(ready, tmp_path):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
+    started = time.monotonic()
+    with pytest.raises(SpecError, match="does not answer within 10 s"):
+        sweep(ready, tmp_path / "d.sqlite", scheduler=address)
+    assert time.monotonic() - started < 20
+    assert not (tmp_path / "d.sqlite").exists()
+
+
+@pytest.mark.parametrize("address", ["nonsense", "http://127.0.0.1:1", "tcp://"])
+def test_an_address_that_is_none_is_told(ready, tmp_path, address):
+    with pytest.raises(SpecError, match="does not answer within 10 s"):
+        sweep(ready, tmp_path / "e.sqlite", scheduler=address)
+
+
+def test_a_cluster_without_workers_is_told(ready, tmp_path):
+    with (
+        distributed.LocalCluster(
+            n_workers=0, dashboard_address=None, silence_logs=50
+        ) as empty,
+        pytest.raises(SpecError, match="has no workers"),
+    ):
+        sweep(ready, tmp_path / "f.sqlite", scheduler=empty.scheduler_address)
+
+
+def test_other_versions_on_a_worker_are_told(machines, ready, tmp_path, monkeypatch):
+    here = dict(cluster.versions())
+    monkeypatch.setattr(cluster, "versions", lambda: here | {"numba": "0.1"})
+    with pytest.raises(SpecError, match=r"has numba .* and this process"):
+        cluster._require_workers(
+            FakeClient({"tcp://w": here}), machines.scheduler_address
+        )
+
+
+class FakeClient:
+    """Answers with what its workers would say of their versions."""
+
+    def __init__(self, answers):
+        self.answers = answers
+
+    def run(self, _function):
+        return self.answers

@@ -1,0 +1,279 @@
+"""Rules of stores whose cells are known exactly."""
+
+import dataclasses
+import json
+import math
+import time
+
+import numpy as np
+import pytest
+
+from oscsim.errors import SpecError
+from oscsim.sweep.interactions import interactions, sobol
+from oscsim.sweep.laws import lost_alignment
+from oscsim.sweep.pareto import pareto
+from oscsim.sweep.replicates import Interval
+from oscsim.sweep.rule import curve_of, fit_rule
+from oscsim.sweep.rule_json import rule_json
+from oscsim.sweep.subject import Known
+from oscsim.sweep.table import CellResult, SweepTable
+
+DIGITAL = 2.0
+DRIVES = np.exp(np.random.default_rng(5).normal(size=4001))
+QUANTILES = np.quantile(
+    np.stack([DRIVES, DRIVES / 3], axis=1), np.linspace(0, 1, 201), 0
+)
+
+
+def table(loss, axes, models=(("m", 8),), chips=6, scatter=0.0, joules=None):
+    """A full grid whose loss is a function of model and point."""
+    rng, cells = np.random.default_rng(2), []
+    names = list(axes)
+    for name, _ in models:
+        for values in np.stack(np.meshgrid(*axes.values(), indexing="ij"), -1).reshape(
+            -1, len(axes)
+        ):
+            point = dict(zip(names, map(float, values), strict=True))
+            lost = loss(name, point) + scatter * rng.standard_normal(chips)
+            cells.append(
+                CellResult(
+                    digest=f"{name}-{len(cells)}",
+                    subject=name,
+                    point=point,
+                    values=DIGITAL * (1 + lost),
+                    items=np.full(4, DIGITAL * (1 + lost.mean())) + 1e-3 * np.arange(4),
+                    joules=None if joules is None else joules(name, point),
+                    latency_s=1e-6,
+                    clipped=0.0,
+                    zeroed=0.0,
+                    undriven=0.0,
+                    unsettled=0.0,
+                )
+            )
+    known = Known(np.full(4, DIGITAL), np.ones(4, bool), QUANTILES)
+    return SweepTable(
+        name="made",
+        metric="bits_per_byte",
+        spec={},
+        versions={"oscsim": "0"},
+        subjects={
+            name: {"config": {"d_osc": d}, "is_twin": False, "baselines": {}}
+            for name, d in models
+        },
+        known={name: known for name, _ in models},
+        cells=tuple(cells),
+        missing=0,
+    )
+
+
+def test_loss_is_a_share_of_the_digital_metric():
+    made = table(
+        lambda _m, p: 0.1 * p["coupling_mismatch"], {"coupling_mismatch": [0, 1]}
+    )
+    assert made.loss(made.cells[1]) == pytest.approx(0.1)
+    right = dataclasses.replace(made, metric="accuracy")
+    assert right.loss(right.cells[1]) == pytest.approx(-0.1)
+
+
+def test_the_largest_mismatch_is_read_off_the_curve():
+    mismatch = [0.0, 0.1, 0.2, 0.3, 0.4]
+    made = table(
+        lambda _m, p: p["coupling_mismatch"] / 2, {"coupling_mismatch": mismatch}
+    )
+    (one,) = fit_rule(made, losses=(0.05, 0.5)).rules
+    assert one.allowed[0.05] == pytest.approx((0.1, 0.1, 0.1))
+    assert one.allowed[0.5].value == math.inf
+
+
+def test_bits_are_better_when_there_are_more():
+    made = table(
+        lambda _m, p: 4.0 ** -p["weight_bits"], {"weight_bits": [2, 3, 4, 5, 6]}
+    )
+    (one,) = fit_rule(made, losses=(4.0**-3, 1e-9)).rules
+    assert one.allowed[4.0**-3].value == pytest.approx(3.0)
+    assert one.allowed[1e-9].value == math.inf
+    assert one.curve.better == "larger"
+    said = rule_json(fit_rule(made, losses=(1e-9,)), (), (), ())
+    assert said["rules"][0]["allowed"]["1e-09"]["value"] == "none"
+
+
+def test_the_law_of_noise_is_in_the_alignment_it_takes():
+    noise = [0.0, 0.01, 0.03, 0.1, 0.3, 1.0]
+    relative = 0.5 * (QUANTILES[1:, 0] + QUANTILES[:-1, 0]) / QUANTILES[100, 0]
+
+    def loss(_model, point):
+        return 0.7 * lost_alignment(8, relative, point["relative_diffusion"]) ** 1.4
+
+    made = table(loss, {"relative_diffusion": noise}, scatter=1e-5)
+    (one,) = fit_rule(made).rules
+    assert one.law.exponent.value == pytest.approx(1.4, abs=2e-3)
+    assert one.law.amplitude.value == pytest.approx(0.7, abs=2e-3)
+    assert one.law.r2 > 0.99999
+
+
+def test_other_axes_are_held_at_their_best_or_where_asked():
+    def loss(_model, point):
+        return 0.1 * point["coupling_mismatch"] + 2.0 ** -point["weight_bits"]
+
+    axes = {"coupling_mismatch": [0.0, 0.5, 1.0], "weight_bits": [2, 4, 8]}
+    made = table(loss, axes)
+    by_axis = {r.axis: r for r in fit_rule(made).rules}
+    assert by_axis["coupling_mismatch"].held == {"weight_bits": 8.0}
+    assert by_axis["weight_bits"].held == {"coupling_mismatch": 0.0}
+    held = {r.axis: r for r in fit_rule(made, at={"weight_bits": 2}).rules}
+    assert held["coupling_mismatch"].curve.mean == pytest.approx([0.25, 0.30, 0.35])
+    assert by_axis["coupling_mismatch"].curve.mean == pytest.approx(
+        np.array([0.0, 0.05, 0.1]) + 2.0**-8
+    )
+
+
+def test_the_best_model_at_each_noise_with_those_it_does_not_beat():
+    def loss(model, point):
+        noise = point["relative_diffusion"]
+        return {"small": 0.1 + 0.1 * noise, "large": 0.5 * noise, "twin": 0.5 * noise}[
+            model
+        ]
+
+    models = (("small", 2), ("large", 32), ("twin", 32))
+    made = table(loss, {"relative_diffusion": [0.0, 1.0]}, models)
+    calm, rough = fit_rule(made).optima
+    assert (calm.best, calm.undecided) == ("large", ("twin",))
+    assert (rough.best, rough.d_osc, rough.undecided) == ("small", 2, ())
+
+
+def test_numbers_that_are_worse_together_are_told():
+    def loss(_model, point):
+        a, b, c = (
+            point[n] for n in ("coupling_mismatch", "stuck_off", "readout_noise")
+        )
+        return 0.1 * a + 0.2 * b + 0.3 * c + 0.4 * a * b
+
+    axes = {
+        "coupling_mismatch": [0.0, 1.0],
+        "stuck_off": [0.0, 0.5],
+        "readout_noise": [0, 1],
+    }
+    made = table(loss, axes, scatter=1e-4)
+    first, *rest = interactions(fit_rule(made))
+    assert set(first.axes) == {"coupling_mismatch", "stuck_off"}
+    assert first.excess.value == pytest.approx(0.2, abs=1e-3)
+    assert first.excess.low > 0.19
+    for other in rest:
+        assert abs(other.excess.value) < 1e-3
+
+
+def test_sobol_indices_of_a_known_function():
+    """Loss x + 2 y on the unit square: shares 1/5 and 4/5, no interaction."""
+    axes = {"coupling_mismatch": [0.0, 0.5, 1.0], "stuck_off": [0.0, 0.25, 1.0]}
+
+    def loss(_model, point):
+        return point["coupling_mismatch"] + 2 * point["stuck_off"]
+
+    found = sobol(table(loss, axes), "m", tuple(axes))
+    assert found.first == pytest.approx([0.2, 0.8], abs=0.02)
+    assert found.total == pytest.approx([0.2, 0.8], abs=0.02)
+    product = sobol(
+        table(lambda _m, p: p["coupling_mismatch"] * p["stuck_off"], axes),
+        "m",
+        tuple(axes),
+    )
+    assert product.total - product.first == pytest.approx([1 / 7, 1 / 7], abs=0.03)
+
+
+def test_the_front_holds_what_nothing_beats():
+    def loss(model, point):
+        return 0.1 / (1 + point["settle_time"]) + (0.0 if model == "good" else 0.05)
+
+    def joules(model, point):
+        cost = 1 + point["settle_time"] + (2 if model == "good" else 0)
+        return (0.5 * cost, cost, 2 * cost)
+
+    made = table(
+        loss,
+        {"settle_time": [1.0, 2.0, 4.0]},
+        (("good", 8), ("cheap", 2)),
+        joules=joules,
+    )
+    points = pareto(made)
+    for point in points:
+        beaten = any(
+            (o.joules[1] <= point.joules[1] and o.metric < point.metric)
+            or (o.joules[1] < point.joules[1] and o.metric <= point.metric)
+            for o in points
+        )
+        assert point.is_front == (not beaten)
+    assert [p.joules[1] for p in points] == sorted(p.joules[1] for p in points)
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"losses": (0.0,)}, "a loss must be finite and > 0"),
+        ({"losses": (math.nan,)}, "a loss must be finite and > 0"),
+        ({"at": {"weight_bits": 3}}, "weight_bits is no axis of this sweep"),
+        ({"at": {"stuck_off": 0.3}}, r"stuck_off was run at \[0.0, 1.0\], not at 0.3"),
+    ],
+)
+def test_what_a_sweep_does_not_hold_is_refused(asked, said):
+    made = table(lambda _m, p: p["stuck_off"], {"stuck_off": [0.0, 1.0]})
+    with pytest.raises(SpecError, match=said):
+        fit_rule(made, **asked)
+
+
+def test_sobol_indices_need_a_full_grid_of_two():
+    axes = {"coupling_mismatch": [0.0, 1.0], "stuck_off": [0.0, 1.0]}
+    made = table(lambda _m, p: p["stuck_off"], axes)
+    with pytest.raises(SpecError, match="two axes at least"):
+        sobol(made, "m", ("stuck_off",))
+    hole = dataclasses.replace(made, cells=made.cells[:-1])
+    with pytest.raises(SpecError, match="1 of 4 combinations"):
+        sobol(hole, "m", tuple(axes))
+
+
+def test_failed_cells_make_no_curve():
+    made = table(lambda _m, p: p["stuck_off"], {"stuck_off": [0.0, 0.5, 1.0]})
+    broken = dataclasses.replace(made.cells[1], values=np.full(6, np.nan))
+    cells = (made.cells[0], broken, made.cells[2])
+    curve = curve_of(dataclasses.replace(made, cells=cells), "m", "stuck_off", {})
+    assert list(curve.values) == [0.0, 1.0]
+
+
+def test_the_same_store_gives_the_same_text_without_infinities():
+    axes = {"coupling_mismatch": [0.0, 0.3, 1.0], "stuck_off": [0.0, 1.0]}
+    made = table(
+        lambda _m, p: p["stuck_off"] + p["coupling_mismatch"], axes, scatter=1e-3
+    )
+
+    def text():
+        rule = fit_rule(made)
+        content = rule_json(
+            rule, interactions(rule), (sobol(made, "m", tuple(axes)),), pareto(made)
+        )
+        return json.dumps(content, allow_nan=False)
+
+    assert text() == text()
+
+
+def test_an_interval_is_a_triple():
+    assert Interval(1.0, 0.5, 1.5)[1:] == (0.5, 1.5)
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_cells_are_fitted_in_ten_seconds():
+    axes = {
+        "coupling_mismatch": np.linspace(0, 1, 50),
+        "stuck_off": np.linspace(0, 1, 50),
+        "relative_diffusion": np.linspace(0, 1, 40),
+    }
+    made = table(
+        lambda _m, p: p["stuck_off"] + p["coupling_mismatch"],
+        axes,
+        chips=2,
+        scatter=1e-3,
+    )
+    assert len(made.cells) == 100_000
+    started = time.perf_counter()
+    rule = fit_rule(made)
+    interactions(rule)
+    assert len(rule.rules) == 3
+    assert time.perf_counter() - started < 10
