@@ -2,6 +2,7 @@
 
 import hashlib
 import pickle
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
 CONNECT_SECONDS = 10.0
+_ADDRESS = re.compile(r"(tcp|tls|ucx|ws|wss)://(\[[^]]+\]|[^/:\s]+):\d+")
 
 _HELD: dict[str, dict[str, Subject]] = {}
 """Checkpoints that this worker was given, by digest."""
@@ -54,9 +56,11 @@ def connected(address: str) -> Iterator["Client"]:
     Raises
     ------
     SpecError
-        If Dask is not installed, the scheduler does not answer within 10 s, it
-        has no workers, or a worker has other versions.
+        If the address is none, Dask is not installed, the scheduler does not
+        answer within 10 s, it has no workers, or a worker has other versions.
     """
+    if not _ADDRESS.fullmatch(address):
+        raise SpecError(f"a scheduler is given as tcp://HOST:PORT, got {address!r}")
     try:
         from distributed import Client  # noqa: PLC0415
     except ImportError:
