@@ -2,10 +2,28 @@
 
 from collections.abc import Iterable, Sequence
 from html import escape
+from typing import NamedTuple, TypeAlias
 
 from matplotlib.figure import Figure
 
 from oscsim.report.canvas import inline_svg
+
+
+class Link(NamedTuple):
+    """A text that leads to a place on the page."""
+
+    place: str
+    text: str
+
+
+Content: TypeAlias = str | Link
+
+
+def shown(content: Content) -> str:
+    """Return the content of a table's cell as HTML."""
+    if isinstance(content, Link):
+        return f'<a href="#{escape(content.place)}">{escape(content.text)}</a>'
+    return escape(content)
 
 
 def paragraph(text: str, kind: str = "") -> str:
@@ -22,7 +40,7 @@ def items(texts: Iterable[str]) -> str:
 
 def table(
     header: Sequence[str],
-    rows: Iterable[Sequence[str]],
+    rows: Iterable[Sequence[Content]],
     *,
     numbers: Iterable[int] = (),
     idle: Iterable[int] = (),
@@ -33,7 +51,7 @@ def table(
     ----------
     header : sequence of str
         Column names.
-    rows : iterable of sequence of str
+    rows : iterable of sequence of str or Link
         Cells; an empty cell is left out of a card.
     numbers : iterable of int
         Columns aligned to the right.
@@ -42,11 +60,11 @@ def table(
     """
     right, faint = set(numbers), set(idle)
 
-    def cell(tag: str, column: int, text: str) -> str:
+    def cell(tag: str, column: int, text: Content) -> str:
         kind = ' class="number"' if column in right else ""
         named = tag == "td" and column > 0 and text
         name = f' data-name="{escape(header[column])}"' if named else ""
-        return f"<{tag}{kind}{name}>{escape(text)}</{tag}>"
+        return f"<{tag}{kind}{name}>{shown(text)}</{tag}>"
 
     head = "".join(cell("th", k, text) for k, text in enumerate(header))
     body = "".join(

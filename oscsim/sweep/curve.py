@@ -98,7 +98,7 @@ class Curve:
 
         def reached(mean: FloatArray) -> float:
             at = _crossing(where, _monotone(mean, self.better), loss, self.better)
-            return at if math.isinf(at) else float(_value(at, self.values))
+            return at if math.isinf(at) else value_at(at, self.values)
 
         if len(self.losses) < 2:
             value = reached(self.mean)
@@ -121,7 +121,7 @@ def position(values: FloatArray, scale: FloatArray | None = None) -> FloatArray:
         Rising values that fix the axis; ``values`` by default.
     """
     scale = values if scale is None else scale
-    if not _is_log(scale):
+    if not is_log(scale):
         return np.asarray(values, np.float64)
     positive = scale[scale > 0]
     least = positive[0]
@@ -132,17 +132,26 @@ def position(values: FloatArray, scale: FloatArray | None = None) -> FloatArray:
     return where
 
 
-def _value(at: float, scale: FloatArray) -> float:
-    """Return the value at a position, the inverse of `position`."""
-    if not _is_log(scale):
-        return at
+def value_at(at: float, scale: FloatArray) -> float:
+    """Return the value at a position, the inverse of `position`.
+
+    Parameters
+    ----------
+    at : float
+        A position on the axis of ``scale``.
+    scale : FloatArray
+        Rising values that fix the axis.
+    """
+    if not is_log(scale):
+        return float(at)
     positive = scale[scale > 0]
     least = float(positive[0])
     step = math.log(positive[1] / least) if len(positive) > 1 else 1.0
     return least * math.exp(at) if at >= 0 else least * (1 + at / step)
 
 
-def _is_log(scale: FloatArray) -> bool:
+def is_log(scale: FloatArray) -> bool:
+    """Return whether values stand by their logarithm: none negative, > a decade."""
     positive = scale[scale > 0]
     return bool(scale[0] >= 0 and len(positive) > 1 and positive[-1] > 10 * positive[0])
 

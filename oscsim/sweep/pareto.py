@@ -5,10 +5,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from oscsim.bridge.language_compare import student_interval
 from oscsim.sweep.axes import Value
+from oscsim.sweep.replicates import half_width
 from oscsim.sweep.table import SweepTable
-from oscsim.typing import FloatArray
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,7 @@ def pareto(table: SweepTable) -> tuple[ParetoPoint, ...]:
                     "cell",
                     cell.point,
                     value,
-                    _half_width(cell.values),
+                    half_width(cell.values),
                     cell.joules,
                     cell.latency_s,
                     False,
@@ -98,8 +97,3 @@ def _with_front(
         best = min(best, sign * point.metric)
         done.append(replace(point, is_front=is_front))
     return tuple(done)
-
-
-def _half_width(values: FloatArray) -> float:
-    found = student_interval(values)
-    return math.nan if found is None else 0.5 * (found[1] - found[0])

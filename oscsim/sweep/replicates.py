@@ -55,6 +55,20 @@ def widening(n: int) -> float:
     return float(math.sqrt(n / (n - 1)) * student_t.ppf(0.975, n - 1) / NORMAL_975)
 
 
+def half_width(values: FloatArray) -> float:
+    """Return half the 95 % Student interval of a mean, NaN of fewer than two values.
+
+    Parameters
+    ----------
+    values : FloatArray, shape (n,)
+        One per chip.
+    """
+    n = len(values)
+    if n < 2:
+        return math.nan
+    return float(student_t.ppf(0.975, n - 1) * values.std(ddof=1) / math.sqrt(n))
+
+
 def interval(
     replicates: FloatArray,
     of_mean: Callable[[FloatArray], float],

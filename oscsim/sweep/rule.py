@@ -275,7 +275,9 @@ def _with_law(rule: AxisRule, table: SweepTable, resamples: int) -> AxisRule:
     return replace(rule, law=law, law_of=law_of)
 
 
-def disturbance(rule: AxisRule, table: SweepTable) -> tuple[FloatArray, str] | None:
+def disturbance(
+    rule: AxisRule, table: SweepTable, values: FloatArray | None = None
+) -> tuple[FloatArray, str] | None:
     """Return what a hardware number does to the states, and its name.
 
     Parameters
@@ -284,6 +286,8 @@ def disturbance(rule: AxisRule, table: SweepTable) -> tuple[FloatArray, str] | N
         Gives axis and values.
     table : SweepTable
         Gives the drives |h| of the model.
+    values : FloatArray, optional
+        Of the number; those of the rule's curve by default.
 
     Returns
     -------
@@ -292,7 +296,8 @@ def disturbance(rule: AxisRule, table: SweepTable) -> tuple[FloatArray, str] | N
         settling the mean of ``exp(-|h| T)``; of bits ``2^-b``; of errors
         themselves. None where nothing is known.
     """
-    field, values = field_of(rule.axis), rule.curve.values
+    field = field_of(rule.axis)
+    values = rule.curve.values if values is None else values
     if field in ("weight_bits", "anchor_bits", "adc_bits"):
         return 2.0**-values, "2^-bits"
     drives = _relative_drives(table.known[rule.subject])

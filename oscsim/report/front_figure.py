@@ -1,0 +1,143 @@
+"""Metric against joules per token: cells, the front, and digital baselines."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+from oscsim.errors import SpecError
+from oscsim.report.axis_words import direction, metric_words
+from oscsim.report.canvas import INK, MARKERS, plain
+from oscsim.report.column import column, legend, legend_mm
+from oscsim.report.numbers import quantity
+from oscsim.report.study_figures import SHADES
+from oscsim.sweep.pareto import ParetoPoint
+
+BASELINES = {"same model, digital": "^", "digital softmax of the same size": "v"}
+
+
+def front_figure(
+    points: Sequence[ParetoPoint], metric: str, links: Mapping[int, str] | None = None
+) -> Figure:
+    """Draw every priced cell in the plane of joules per token and metric.
+
+    Median joules, and the p10..p90 assumption range of what is on the front;
+    whiskers of the metric are 95 % intervals over chips. Cells on the front are
+    filled, others open; triangles are digital baselines: the digital model at
+    the price of digital logic. Steps join what nothing is better and cheaper than.
+
+    Parameters
+    ----------
+    points : sequence of ParetoPoint
+        From `oscsim.sweep.pareto.pareto`.
+    metric : str
+        What is measured.
+    links : mapping of int to str, optional
+        Address behind a point by its number, in an SVG.
+
+    Returns
+    -------
+    Figure
+
+    Raises
+    ------
+    SpecError
+        If no cell has a price.
+    """
+    names = sorted({p.name for p in points if p.kind == "cell"})
+    if not names:
+        raise SpecError("nothing to draw: no cell of the sweep has a price")
+    kinds = [kind for kind in BASELINES if any(p.kind == kind for p in points)]
+    with column(62.0 + legend_mm([*names, *kinds, "front"])) as figure:
+        ax = figure.subplots()
+        for number, name in enumerate(names):
+            _draw_cells(ax, points, name, number, links or {})
+        for kind in kinds:
+            found = [p for p in points if p.kind == kind]
+            ax.plot(
+                [p.joules[1] for p in found],
+                [p.metric for p in found],
+                BASELINES[kind],
+                color=INK,
+                mfc="white",
+                ms=5,
+                ls="none",
+                label=kind,
+            )
+        _draw_front(ax, [p for p in points if p.is_front])
+        ax.set_xscale("log")
+        _ticks(ax)
+        ax.set_xlabel("energy per token, system total (J)")
+        ax.set_ylabel(f"{metric_words(metric)}\n({direction(metric)})")
+        legend(figure, ax)
+    return figure
+
+
+def _draw_cells(
+    ax: Axes,
+    points: Sequence[ParetoPoint],
+    name: str,
+    number: int,
+    links: Mapping[int, str],
+) -> None:
+    shade, marker = SHADES[number % len(SHADES)], MARKERS[number % len(MARKERS)]
+    of = [k for k, p in enumerate(points) if p.kind == "cell" and p.name == name]
+    drawn = ax.scatter(
+        [points[k].joules[1] for k in of],
+        [points[k].metric for k in of],
+        s=14,
+        marker=marker,
+        edgecolors=shade,
+        facecolors=[shade if points[k].is_front else "white" for k in of],
+        linewidths=0.8,
+        zorder=3,
+    )
+    drawn.set_urls([links.get(k) for k in of])
+    ax.plot(
+        [],
+        [],
+        marker=marker,
+        color=shade,
+        mfc="white",
+        ls="none",
+        ms=4,
+        label=plain(name),
+    )
+
+
+def _draw_front(ax: Axes, front: list[ParetoPoint]) -> None:
+    joules = np.array([p.joules for p in front])
+    metric = [p.metric for p in front]
+    ax.plot(
+        joules[:, 1],
+        metric,
+        color=INK,
+        lw=0.7,
+        ls="--",
+        drawstyle="steps-post",
+        label="front",
+    )
+    ax.errorbar(
+        joules[:, 1],
+        metric,
+        xerr=[joules[:, 1] - joules[:, 0], joules[:, 2] - joules[:, 1]],
+        yerr=np.nan_to_num([p.half_width for p in front]),
+        color="#7d7d7d",
+        ls="none",
+        elinewidth=0.6,
+        capsize=1.5,
+        zorder=1,
+    )
+
+
+def _ticks(ax: Axes) -> None:
+    low, high = ax.get_xlim()
+    decades = np.log10(high / low)
+    subs: tuple[float, ...] = (1.0,) if decades > 2.5 else (1.0, 2.0, 5.0)
+    if decades < 0.8:
+        subs = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0)
+    ax.xaxis.set_major_locator(LogLocator(subs=subs, numticks=8))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: quantity(x, "J")))
+    ax.xaxis.set_minor_formatter(NullFormatter())

@@ -1,0 +1,133 @@
+"""Everything that a sweep gave, as one data set of named dimensions."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from oscsim.sweep.axes import Value
+from oscsim.sweep.pareto import ParetoPoint
+from oscsim.sweep.rule import DesignRule
+from oscsim.sweep.table import SweepTable
+
+QUANTILES = (0.1, 0.5, 0.9)
+
+
+def rule_dataset(rule: DesignRule, points: Sequence[ParetoPoint]) -> xr.Dataset:
+    """Return cells, rules, laws, optima and the front.
+
+    Dimensions: ``cell`` and ``chip`` (NaN where a cell has fewer, or a chip has no
+    value), ``rule`` (a model and a number) with ``allowed_loss``, ``optimum``,
+    ``point`` of the plane of metric and energy, ``quantile`` of joules. Allowed
+    values are infinite where every stored value is good enough, or none is.
+
+    Parameters
+    ----------
+    rule : DesignRule
+        From `oscsim.sweep.rule.fit_rule`.
+    points : sequence of ParetoPoint
+        From `oscsim.sweep.pareto.pareto`.
+    """
+    found: dict[str, Any] = _cells(rule.table) | _points(points)
+    if rule.rules:
+        found |= _rules(rule)
+    if rule.optima:
+        found |= _optima(rule)
+    coordinates = {"quantile": list(QUANTILES), "allowed_loss": list(rule.losses)}
+    about = {"sweep": rule.table.name, "metric": rule.table.metric}
+    versions = {f"version_{name}": v for name, v in rule.table.versions.items()}
+    return xr.Dataset(found, coordinates, about | versions)
+
+
+def netcdf(data: xr.Dataset) -> bytes:
+    """Return a data set as a NetCDF file of version 3."""
+    return bytes(data.to_netcdf(engine="scipy"))
+
+
+def _cells(table: SweepTable) -> dict[str, Any]:
+    cells = table.cells
+    chips = max(len(cell.values) for cell in cells)
+    metric = np.full((len(cells), chips), np.nan)
+    loss = metric.copy()
+    for k, cell in enumerate(cells):
+        metric[k, : len(cell.values)] = cell.values
+        loss[k, : len(cell.values)] = table.loss(cell)
+    nothing = (np.nan,) * 3
+    found: dict[str, Any] = {
+        "model": ("cell", [cell.subject for cell in cells]),
+        "d_osc": ("cell", [_number(table.d_osc(cell.subject)) for cell in cells]),
+        "digital": ("cell", [table.known[cell.subject].value for cell in cells]),
+        "metric": (("cell", "chip"), metric),
+        "loss": (("cell", "chip"), loss, _LOSS),
+        "joules": (("cell", "quantile"), [c.joules or nothing for c in cells], _JOULES),
+        "latency": ("cell", [_number(c.latency_s) for c in cells], {"units": "s"}),
+    }
+    for share in ("clipped", "zeroed", "undriven", "unsettled"):
+        found[share] = ("cell", [getattr(cell, share) for cell in cells])
+    for name in (*table.axes, *table.single_axes):
+        values = [cell.point.get(name) for cell in cells]
+        found[f"axis_{name}"] = ("cell", _column(values))
+    return found
+
+
+_JOULES = {"units": "J", "long_name": "system total per token"}
+_LOSS = {"long_name": "share of the digital metric lost"}
+
+
+def _column(values: list[Value | None]) -> list[Any]:
+    """Return numbers where all are, and texts otherwise."""
+    if all(isinstance(v, int | float) and not isinstance(v, bool) for v in values):
+        return [float(v) for v in values if v is not None]
+    return ["" if v is None else str(v) for v in values]
+
+
+def _number(value: float | None) -> float:
+    return np.nan if value is None else float(value)
+
+
+def _rules(rule: DesignRule) -> dict[str, Any]:
+    rules, nothing = rule.rules, (np.nan,) * 3
+    found: dict[str, Any] = {
+        "rule_model": ("rule", [one.subject for one in rules]),
+        "rule_axis": ("rule", [one.axis for one in rules]),
+        "rule_better": ("rule", [one.curve.better for one in rules]),
+    }
+    allowed = np.array([[one.allowed[x] for x in rule.losses] for one in rules])
+    for k, end in enumerate(("", "_low", "_high")):
+        found[f"allowed{end}"] = (("rule", "allowed_loss"), allowed[..., k])
+    laws = [one.law for one in rules]
+    amplitude = [nothing if law is None else law.amplitude for law in laws]
+    exponent = [nothing if law is None else law.exponent for law in laws]
+    for k, end in enumerate(("", "_low", "_high")):
+        found[f"law_amplitude{end}"] = ("rule", [a[k] for a in amplitude])
+        found[f"law_exponent{end}"] = ("rule", [b[k] for b in exponent])
+    found["law_of"] = ("rule", [one.law_of for one in rules])
+    found["law_r2"] = ("rule", [np.nan if law is None else law.r2 for law in laws])
+    found["law_chi2"] = ("rule", [np.nan if law is None else law.chi2 for law in laws])
+    return found
+
+
+def _optima(rule: DesignRule) -> dict[str, Any]:
+    optima = rule.optima
+    return {
+        "optimum_axis": ("optimum", [one.axis for one in optima]),
+        "optimum_value": ("optimum", [one.value for one in optima]),
+        "optimum_model": ("optimum", [one.best for one in optima]),
+        "optimum_d_osc": ("optimum", [_number(one.d_osc) for one in optima]),
+        "optimum_metric": ("optimum", [one.metric for one in optima]),
+        "optimum_undecided": ("optimum", [", ".join(o.undecided) for o in optima]),
+    }
+
+
+def _points(points: Sequence[ParetoPoint]) -> dict[str, Any]:
+    if not points:
+        return {}
+    return {
+        "point_model": ("point", [p.name for p in points]),
+        "point_kind": ("point", [p.kind for p in points]),
+        "point_metric": ("point", [p.metric for p in points]),
+        "point_half_width": ("point", [p.half_width for p in points]),
+        "point_joules": (("point", "quantile"), [p.joules for p in points], _JOULES),
+        "point_is_front": ("point", [int(p.is_front) for p in points]),
+    }

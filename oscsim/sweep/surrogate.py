@@ -1,0 +1,280 @@
+"""What a model would do between the cells of a full grid, by interpolation."""
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.interpolate import RegularGridInterpolator
+
+from oscsim.errors import SpecError
+from oscsim.sweep.axes import Value
+from oscsim.sweep.curve import position
+from oscsim.sweep.replicates import half_width
+from oscsim.sweep.table import CellResult, SweepTable
+from oscsim.typing import FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What is interpolated at one point.
+
+    Attributes
+    ----------
+    metric : float
+        Mean over chips.
+    loss : float
+        Share of the digital metric that is lost.
+    half_width : float
+        Half the 95 % interval of the metric over chips, interpolated too; NaN
+        of one chip. It does not hold the error of the interpolation.
+    joules : tuple of float, or None
+        p10, p50, p90 per token.
+    latency_s : float or None
+        Per token.
+    """
+
+    metric: float
+    loss: float
+    half_width: float
+    joules: tuple[float, float, float] | None
+    latency_s: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class Surrogate:
+    """The cells of one model as a full grid, linear between neighbours.
+
+    Linear in each number's `oscsim.sweep.curve.position`, in all numbers at once
+    (multilinear): nothing is smoothed or made monotone, and stored cells come
+    back as they are.
+
+    Attributes
+    ----------
+    subject : str
+        Name of the checkpoint.
+    chosen : dict of str to value
+        Axes that are not all numbers, such as ``device``, and their value here.
+    axes : tuple of str
+        Numeric axes with more than one value.
+    values : tuple of FloatArray
+        Rising values of each.
+    digital : float
+        Metric of the digital model.
+    is_loss_bits : bool
+        Whether more of the metric is worse.
+    cells : IntArray, shape (n_1, ..)
+        Number of the cell in the table.
+    metric, half_width : FloatArray, shape (n_1, ..)
+        Mean over chips, and half its 95 % interval.
+    joules : FloatArray, shape (n_1, .., 3), or None
+        Per token; None if a cell has no price.
+    latency_s : FloatArray, shape (n_1, ..), or None
+        Per token; None if a cell has none.
+    """
+
+    subject: str
+    chosen: Mapping[str, Value]
+    axes: tuple[str, ...]
+    values: tuple[FloatArray, ...]
+    digital: float
+    is_loss_bits: bool
+    cells: IntArray
+    metric: FloatArray
+    half_width: FloatArray
+    joules: FloatArray | None
+    latency_s: FloatArray | None
+
+    def at(self, numbers: Mapping[str, float]) -> Prediction:
+        """Return what is interpolated at a point.
+
+        Parameters
+        ----------
+        numbers : mapping of str to float
+            Value of every axis.
+
+        Raises
+        ------
+        SpecError
+            If an axis is missing, or a value lies outside what was run: nothing is
+            extrapolated.
+        """
+        where = np.array([self._position(n, numbers) for n in range(len(self.axes))])
+        metric = self._between(self.metric, where)
+        ratio = metric / self.digital
+        joules = self.joules
+        return Prediction(
+            metric=metric,
+            loss=ratio - 1 if self.is_loss_bits else 1 - ratio,
+            half_width=self._between(self.half_width, where),
+            joules=None
+            if joules is None
+            else (
+                self._between(joules[..., 0], where),
+                self._between(joules[..., 1], where),
+                self._between(joules[..., 2], where),
+            ),
+            latency_s=None
+            if self.latency_s is None
+            else self._between(self.latency_s, where),
+        )
+
+    @cached_property
+    def left_out(self) -> tuple[float, float] | None:
+        """Median and largest miss of the metric at stored cells left out.
+
+        Each inner cell is interpolated from its two neighbours along one axis,
+        for every axis. The gaps are wider than those in use, so that a
+        prediction tends to miss by less. None without an inner cell.
+        """
+        misses = []
+        for axis, values in enumerate(self.values):
+            where = position(values)
+            for k in range(1, len(values) - 1):
+                below, here, above = (
+                    np.take(self.metric, k + step, axis) for step in (-1, 0, 1)
+                )
+                share = (where[k] - where[k - 1]) / (where[k + 1] - where[k - 1])
+                misses.append(np.abs(below + share * (above - below) - here).ravel())
+        if not misses:
+            return None
+        every = np.concatenate(misses)
+        return float(np.median(every)), float(every.max())
+
+    def _position(self, axis: int, numbers: Mapping[str, float]) -> float:
+        name, values = self.axes[axis], self.values[axis]
+        if name not in numbers:
+            raise SpecError(f"a prediction needs {', '.join(self.axes)}, got no {name}")
+        value = float(numbers[name])
+        if not values[0] <= value <= values[-1]:
+            raise SpecError(
+                f"{name} = {value:g} lies outside the values that were run, "
+                f"{values[0]:g} to {values[-1]:g}: nothing is predicted there"
+            )
+        return float(position(np.array([value]), values)[0])
+
+    def _between(self, grid: FloatArray, where: FloatArray) -> float:
+        if not self.axes:
+            return float(grid)
+        found = RegularGridInterpolator([position(v) for v in self.values], grid)
+        return float(found(where)[0])
+
+
+def split_axes(table: SweepTable) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the axes that are numbers throughout, and the others, that vary.
+
+    An axis with a value that is no number, such as ``"none"`` among bits, is one
+    of the others: its values are chosen, not slid along.
+    """
+    numeric: list[str] = []
+    others: list[str] = []
+    for name in table.axes:
+        is_numeric = all(
+            isinstance(v, int | float) and not isinstance(v, bool)
+            for v in table.axis(name)
+        )
+        (numeric if is_numeric else others).append(name)
+    return tuple(numeric), tuple(others)
+
+
+def surrogates(table: SweepTable) -> tuple[tuple[Surrogate, ...], dict[str, str]]:
+    """Return the grids of a sweep, and why some models have none.
+
+    Parameters
+    ----------
+    table : SweepTable
+        The cells.
+
+    Returns
+    -------
+    surrogates : tuple of Surrogate
+        By model and by value of the axes that are no numbers.
+    why_not : dict of str to str
+        Reason by name of the model, and its chosen values if there are any.
+    """
+    numeric, others = split_axes(table)
+    values = tuple(np.array(sorted(map(float, table.axis(n)))) for n in numeric)
+    done: list[Surrogate] = []
+    why_not: dict[str, str] = {}
+    for subject, content in table.subjects.items():
+        if content["is_twin"]:
+            continue
+        for chosen in _choices(table, others):
+            found = _numbers(table, subject, chosen, numeric, values)
+            if isinstance(found, str):
+                said = ", ".join(f"{n} {v}" for n, v in chosen.items())
+                why_not[f"{subject}, {said}" if said else subject] = found
+            else:
+                done.append(_surrogate(table, subject, chosen, numeric, values, found))
+    return tuple(done), why_not
+
+
+def _choices(table: SweepTable, others: tuple[str, ...]) -> Iterator[dict[str, Value]]:
+    for combination in itertools.product(*(table.axis(name) for name in others)):
+        yield dict(zip(others, combination, strict=True))
+
+
+def _numbers(
+    table: SweepTable,
+    subject: str,
+    chosen: Mapping[str, Value],
+    axes: tuple[str, ...],
+    values: tuple[FloatArray, ...],
+) -> IntArray | str:
+    """Return the number of the cell at each place of a grid, or what is missing."""
+    shape = tuple(len(v) for v in values)
+    size = math.prod(shape)
+    kept = [
+        (number, cell)
+        for number, cell in enumerate(table.cells)
+        if cell.subject == subject
+        and np.isfinite(cell.values).all()
+        and all(cell.point.get(n) == v for n, v in chosen.items())
+        and all(name in cell.point for name in axes)
+    ]
+    if len(kept) != size:
+        return f"{len(kept):,} cells have a value, a full grid has {size:,}"
+    places = np.full(shape, -1)
+    for number, cell in kept:
+        at = tuple(
+            int(np.searchsorted(v, float(cell.point[name])))
+            for v, name in zip(values, axes, strict=True)
+        )
+        places[at] = number
+    if (places < 0).any():
+        there = int((places >= 0).sum())
+        return f"{there:,} of {size:,} combinations of a full grid have a value"
+    return places
+
+
+def _surrogate(
+    table: SweepTable,
+    subject: str,
+    chosen: Mapping[str, Value],
+    axes: tuple[str, ...],
+    values: tuple[FloatArray, ...],
+    places: IntArray,
+) -> Surrogate:
+    cells: list[CellResult] = [table.cells[number] for number in places.ravel()]
+    shape = places.shape
+    joules = [cell.joules for cell in cells]
+    latencies = [cell.latency_s for cell in cells]
+    return Surrogate(
+        subject=subject,
+        chosen=chosen,
+        axes=axes,
+        values=values,
+        digital=table.known[subject].value,
+        is_loss_bits=table.is_loss_bits,
+        cells=places,
+        metric=np.array([c.values.mean() for c in cells]).reshape(shape),
+        half_width=np.array([half_width(c.values) for c in cells]).reshape(shape),
+        joules=None
+        if None in joules
+        else np.array(joules, np.float64).reshape(*shape, 3),
+        latency_s=None
+        if None in latencies
+        else np.array(latencies, np.float64).reshape(shape),
+    )
