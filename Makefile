@@ -8,7 +8,7 @@ comma := ,
 BIN := .venv/bin
 STAMP := .venv/.installed$(if $(EXTRAS),-$(EXTRAS))
 
-.PHONY: install ngspice run test test-all test-torch bench lint clean
+.PHONY: install ngspice chromium run test test-all test-torch bench lint clean
 
 install: $(STAMP)
 
@@ -37,13 +37,23 @@ ngspice:
 	    echo "ngspice is missing: apt-get install ngspice, or deselect its tests with -m 'not spice'"; \
 	  fi; }
 
+# A design sheet is tested in a browser; where none can be installed, tests say so.
+chromium:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || \
+	command -v google-chrome >/dev/null || { \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    apt-get update -qq && apt-get install -y -qq chromium; \
+	  else \
+	    echo "chromium is missing: apt-get install chromium, or deselect its tests with -m 'not browser'"; \
+	  fi; }
+
 run: install
 	$(BIN)/oscsim infer $(CHECKPOINT)
 
-test: install ngspice
+test: install ngspice chromium
 	$(BIN)/python -m pytest -m 'not slow and not torch'
 
-test-all: install ngspice
+test-all: install ngspice chromium
 	$(BIN)/python -m pytest -m 'not torch'
 
 test-torch:

@@ -48,16 +48,16 @@ def rule(
     from oscsim.sweep.table import read_table
 
     held = cli_output.assignments(at, "--at")
+    files: list[Path] = []
     with open_store(store) as opened:
         table = read_table(opened)
-    found = fit_rule(table, losses=sorted(loss or LOSSES), at=held)
-    pairs, shares, front = interactions(found), _shares(found), pareto(table)
-    content = rule_json(found, pairs, shares, front)
-    files: list[Path] = []
-    if out is not None:
-        from oscsim.report.sheet import write_sheet
+        found = fit_rule(table, losses=sorted(loss or LOSSES), at=held)
+        pairs, shares, front = interactions(found), _shares(found), pareto(table)
+        content = rule_json(found, pairs, shares, front)
+        if out is not None:
+            from oscsim.report.sheet import write_sheet
 
-        files = write_sheet(Path(out), found, content)
+            files = write_sheet(Path(out), found, content, front, opened.device)
     if as_json:
         cli_output.print_json(content)
     else:

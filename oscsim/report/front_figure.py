@@ -84,6 +84,7 @@ def _draw_cells(
 ) -> None:
     shade, marker = SHADES[number % len(SHADES)], MARKERS[number % len(MARKERS)]
     of = [k for k, p in enumerate(points) if p.kind == "cell" and p.name == name]
+    of.sort(key=lambda k: points[k].is_front)
     drawn = ax.scatter(
         [points[k].joules[1] for k in of],
         [points[k].metric for k in of],

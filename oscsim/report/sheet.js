@@ -1,0 +1,248 @@
+"use strict";
+// Interpolation between the stored cells; the twin of oscsim.sweep.surrogate.
+(() => {
+  const data = JSON.parse(document.getElementById("grids").textContent);
+  const STEPS = 20; // stops of a slider between two stored values
+  const BEST = "best";
+  const byId = (id) => document.getElementById(id);
+  const detailed = new Set(data.detailed);
+
+  function position(value, axis) {
+    if (!axis.isLog) return value;
+    const positive = axis.values.filter((v) => v > 0);
+    const least = positive[0];
+    const step = positive.length > 1 ? Math.log(positive[1] / least) : 1;
+    return Math.log(Math.max(value, least) / least) + (Math.min(value, least) / least - 1) * step;
+  }
+
+  function valueAt(at, axis) {
+    if (!axis.isLog) return at;
+    const positive = axis.values.filter((v) => v > 0);
+    const least = positive[0];
+    const step = positive.length > 1 ? Math.log(positive[1] / least) : 1;
+    return at >= 0 ? least * Math.exp(at) : least * (1 + at / step);
+  }
+
+  // Corners of the box of cells around a point, each with its weight.
+  function corners(numbers) {
+    let found = [{ index: 0, weight: 1 }];
+    data.axes.forEach((axis, n) => {
+      const where = axis.values.map((v) => position(v, axis));
+      const at = position(numbers[n], axis);
+      let k = 0;
+      while (k < where.length - 2 && at >= where[k + 1]) k += 1;
+      const share = (at - where[k]) / (where[k + 1] - where[k]);
+      found = found.flatMap(({ index, weight }) => [
+        { index: index * where.length + k, weight: weight * (1 - share) },
+        { index: index * where.length + k + 1, weight: weight * share },
+      ]);
+    });
+    return found;
+  }
+
+  const between = (grid, around) =>
+    grid.some((x) => x === null) ? null
+      : around.reduce((sum, { index, weight }) => sum + weight * grid[index], 0);
+
+  function predict(model, around) {
+    const metric = between(model.metric, around);
+    const ratio = metric / model.digital;
+    return {
+      metric,
+      loss: data.isLossBits ? ratio - 1 : 1 - ratio,
+      halfWidth: between(model.halfWidth, around),
+      joules: model.joules && model.joules.map((grid) => between(grid, around)),
+      latency: model.latency && between(model.latency, around),
+    };
+  }
+
+  const PREFIXES = { "-18": "a", "-15": "f", "-12": "p", "-9": "n", "-6": "µ", "-3": "m", 0: "", 3: "k" };
+  function quantity(value, unit) {
+    const rounded = Number(value.toPrecision(3));
+    let power = rounded === 0 ? 0 : 3 * Math.floor(Math.log10(Math.abs(rounded) * (1 + 1e-12)) / 3);
+    power = Math.min(Math.max(power, -18), 3);
+    return `${Number((rounded / 10 ** power).toPrecision(3))} ${PREFIXES[power]}${unit}`;
+  }
+
+  function element(tag, text, kind) {
+    const made = document.createElement(tag);
+    if (text) made.textContent = text;
+    if (kind) made.className = kind;
+    return made;
+  }
+
+  // A slider stands at stop s: stored value s / STEPS, or a share between two.
+  function valueOfStop(stop, axis) {
+    if (axis.isWhole) return stop;
+    const k = Math.min(Math.floor(stop / STEPS), axis.values.length - 2);
+    const share = (stop - k * STEPS) / STEPS;
+    if (share === 0 || share === 1) return axis.values[k + share];
+    const [low, high] = [position(axis.values[k], axis), position(axis.values[k + 1], axis)];
+    return Number(valueAt(low + share * (high - low), axis).toPrecision(3));
+  }
+
+  function stopOfValue(value, axis) {
+    if (axis.isWhole) return Math.round(value);
+    let k = 0;
+    while (k < axis.values.length - 2 && value >= axis.values[k + 1]) k += 1;
+    const [low, high] = [position(axis.values[k], axis), position(axis.values[k + 1], axis)];
+    return Math.round(STEPS * (k + (position(value, axis) - low) / (high - low)));
+  }
+
+  const controls = data.axes.map((axis, n) => {
+    const slider = byId(`slider-${n}`);
+    const field = byId(`number-${n}`);
+    const error = byId(`error-${n}`);
+    const last = axis.values.length - 1;
+    slider.min = axis.isWhole ? axis.values[0] : 0;
+    slider.max = axis.isWhole ? axis.values[last] : STEPS * last;
+    slider.step = 1;
+    const control = { axis, slider, field, error, value: axis.start };
+    const place = (value) => {
+      slider.value = stopOfValue(value, axis);
+      slider.setAttribute("aria-valuetext", String(value));
+    };
+    slider.addEventListener("input", () => {
+      control.value = valueOfStop(Number(slider.value), axis);
+      field.value = control.value;
+      slider.setAttribute("aria-valuetext", String(control.value));
+      show();
+    });
+    field.addEventListener("input", () => {
+      control.value = field.value.trim() === "" ? NaN : Number(field.value);
+      if (problem(control) === "") place(control.value);
+      show();
+    });
+    field.value = axis.start;
+    place(axis.start);
+    return control;
+  });
+  const choices = data.choices.map((choice, n) => ({ ...choice, field: byId(`choice-${n}`) }));
+  const modelField = byId("model");
+  [modelField, ...choices.map((one) => one.field)].forEach((one) => one.addEventListener("change", show));
+
+  function problem({ axis, value }) {
+    const [low, high] = [axis.values[0], axis.values[axis.values.length - 1]];
+    if (!Number.isFinite(value)) return `Give a number from ${low} to ${high}.`;
+    if (value < low || value > high) {
+      return `${value} lies outside the data: it was run from ${low} to ${high}. No prediction.`;
+    }
+    if (axis.isWhole && !Number.isInteger(value)) return `${value}: whole numbers only.`;
+    return "";
+  }
+
+  function show() {
+    let isInside = true;
+    controls.forEach((control) => {
+      const said = problem(control);
+      if (control.error.textContent !== said) control.error.textContent = said;
+      control.field.setAttribute("aria-invalid", said === "" ? "false" : "true");
+      if (said !== "") isInside = false;
+    });
+    const chosen = Object.fromEntries(choices.map((one) => [one.name, one.field.value]));
+    const models = data.models.filter((model) =>
+      Object.entries(chosen).every(([name, value]) => model.chosen[name] === value));
+    const answer = byId("answer");
+    const others = byId("others");
+    answer.replaceChildren();
+    others.replaceChildren();
+    answer.removeAttribute("data-metric");
+    if (!isInside) {
+      answer.append(element("p", "–", "large-number"),
+        element("p", "Outside the data: no number is given. Bring every number back into the range that was run."));
+      return;
+    }
+    if (!models.length) {
+      answer.append(element("p", "–", "large-number"), element("p", "No model has all cells for this choice: no number is given."));
+      return;
+    }
+    const around = corners(controls.map((one) => one.value));
+    const found = models.map((model) => ({ model, at: predict(model, around) }));
+    const sign = data.isLossBits ? 1 : -1;
+    const best = found.reduce((a, b) => (sign * b.at.metric < sign * a.at.metric ? b : a));
+    const one = modelField.value === BEST ? best : found.find((x) => x.model.name === modelField.value);
+    if (!one) {
+      answer.append(element("p", "–", "large-number"), element("p", "This model lacks cells for this choice: no number is given."));
+      return;
+    }
+    describe(answer, one, one === best, found);
+    list(others, found, best);
+  }
+
+  // Two decimals without a minus before nothing.
+  const percent = (share) => `${(100 * share).toFixed(2)} %`.replace(/^-(0\.00 )/, "$1");
+  const called = (model) => (model.dOsc ? `${model.name} (d_osc ${model.dOsc})` : model.name);
+  const around4 = (at) => at.metric.toFixed(4) + (at.halfWidth === null ? "" : ` ± ${at.halfWidth.toFixed(4)}`);
+  const energy = (at) => (at.joules ? quantity(at.joules[1], "J") : "not priced");
+
+  function describe(answer, { model, at }, isBest, found) {
+    answer.dataset.metric = at.metric;
+    answer.dataset.loss = at.loss;
+    answer.append(element("p", `${called(model)}${isBest && found.length > 1 ? ", the best here" : ""}`));
+    answer.append(element("p", around4(at), "large-number"));
+    answer.append(element("p", `${data.metric} (${data.direction}); digital ${model.digital.toFixed(4)}`));
+    answer.append(element("p", `Loss ${percent(at.loss)} of the digital metric`));
+    answer.append(element("p", at.joules
+      ? `Energy per token ${energy(at)}, assumption range ${quantity(at.joules[0], "J")}..${quantity(at.joules[2], "J")} (p10..p90)`
+      : "Energy per token: the device has no prices"));
+    if (at.latency !== null) answer.append(element("p", `Time per token ${quantity(at.latency, "s")}`));
+    const close = found.filter((x) => x.model !== model && Math.abs(x.at.metric - at.metric) <= (x.at.halfWidth ?? 0) + (at.halfWidth ?? 0));
+    if (isBest && close.length) answer.append(element("p", `Not clearly worse, intervals overlap: ${close.map((x) => called(x.model)).join(", ")}`));
+    answer.append(nearest(model));
+  }
+
+  function nearest(model) {
+    let index = 0;
+    let isStored = true;
+    controls.forEach(({ axis, value }) => {
+      const at = position(value, axis);
+      let best = 0;
+      axis.values.forEach((v, k) => {
+        if (Math.abs(position(v, axis) - at) < Math.abs(position(axis.values[best], axis) - at)) best = k;
+      });
+      if (axis.values[best] !== value) isStored = false;
+      index = index * axis.values.length + best;
+    });
+    const line = element("p", isStored ? "A stored cell: " : "Interpolated; the nearest stored cell: ");
+    const cell = model.cells[index];
+    const link = element(detailed.has(cell) ? "a" : "span", `cell ${cell}`);
+    if (detailed.has(cell)) link.href = `#cell-${cell}`;
+    line.append(link);
+    return line;
+  }
+
+  function list(others, found, best) {
+    const priced = found.some((one) => one.at.joules);
+    const head = ["model", data.metric, "loss", ...(priced ? ["energy per token"] : []), ""];
+    const table = element("table", "", "stack");
+    table.append(element("thead"), element("tbody"));
+    const first = element("tr");
+    head.forEach((name) => first.append(element("th", name)));
+    table.tHead.append(first);
+    found.forEach((one) => {
+      const cells = [called(one.model), around4(one.at), percent(one.at.loss),
+        ...(priced ? [energy(one.at)] : []), one === best ? "best" : ""];
+      const row = element("tr");
+      cells.forEach((text, k) => {
+        const cell = element("td", text);
+        if (k && head[k] && text) cell.dataset.name = head[k];
+        row.append(cell);
+      });
+      table.tBodies[0].append(row);
+    });
+    others.append(table);
+  }
+
+  // A link to a cell opens its details.
+  function open() {
+    const target = location.hash.startsWith("#cell-") ? byId(location.hash.slice(1)) : null;
+    if (!target) return;
+    for (let at = target.closest("details"); at; at = at.parentElement.closest("details")) at.open = true;
+    target.focus();
+    target.scrollIntoView();
+  }
+  window.addEventListener("hashchange", open);
+  byId("predictor").hidden = false;
+  show();
+  open();
+})();

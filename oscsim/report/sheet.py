@@ -1,0 +1,68 @@
+"""A sweep as files: its design sheet, figures and tables."""
+
+from pathlib import Path
+from typing import Any
+
+from oscsim.files import write_whole
+from oscsim.report.column import formats
+from oscsim.report.rule_csv import laws_csv, rule_csv
+from oscsim.report.rule_dataset import netcdf, rule_dataset
+from oscsim.report.sheet_cells import DeviceOf
+from oscsim.report.sheet_figures import drawn_figures
+from oscsim.report.sheet_page import page
+from oscsim.sweep.pareto import ParetoPoint
+from oscsim.sweep.rule import DesignRule
+
+
+def write_sheet(
+    folder: Path,
+    rule: DesignRule,
+    content: dict[str, Any],
+    front: tuple[ParetoPoint, ...],
+    device_of: DeviceOf,
+) -> list[Path]:
+    """Write sheet.html, rule.csv, laws.csv, sweep.nc, and the figures with their data.
+
+    A figure is ``NAME.png``, ``.svg``, ``.pdf`` (85 mm wide) and ``.csv``: of
+    every number its loss (``loss-NUMBER``) and, of two dimensions or more, the
+    best one (``best-NUMBER``); of priced cells the ``front``. Everything is made
+    before the first file is written, each whole or not at all; the same store
+    gives the same bytes.
+
+    Parameters
+    ----------
+    folder : Path
+        Where; it is made if needed.
+    rule : DesignRule
+        From `oscsim.sweep.rule.fit_rule`.
+    content : dict
+        From `oscsim.sweep.rule_json.rule_json`.
+    front : tuple of ParetoPoint
+        From `oscsim.sweep.pareto.pareto`.
+    device_of : callable
+        Gives the device of a cell by its digest, as
+        `oscsim.sweep.store.Store.device`.
+
+    Returns
+    -------
+    list of Path
+        What was written.
+
+    Raises
+    ------
+    SpecError
+        If a file cannot be written.
+    """
+    drawn = list(drawn_figures(rule, front))
+    contents = {
+        "sheet.html": page(rule, content, front, device_of, drawn).encode(),
+        "rule.csv": rule_csv(content),
+        "laws.csv": laws_csv(content),
+        "sweep.nc": netcdf(rule_dataset(rule, front)),
+    }
+    for one in drawn:
+        contents |= formats(one.figure, one.name)
+        contents[f"{one.name}.csv"] = one.data
+    for name, written in contents.items():
+        write_whole(folder / name, written)
+    return [folder / name for name in contents]

@@ -1,0 +1,91 @@
+"""Every figure of a sweep with its data."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from oscsim.errors import SpecError
+from oscsim.report.best_figure import best_figure
+from oscsim.report.front_figure import front_figure
+from oscsim.report.loss_figure import loss_figure, rules_along
+from oscsim.report.rule_csv import best_csv, front_csv, loss_csv
+from oscsim.report.sheet_drawing import CELL
+from oscsim.report.sheet_sections import cells_of
+from oscsim.sweep.axes import Value
+from oscsim.sweep.pareto import ParetoPoint
+from oscsim.sweep.rule import DesignRule
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """A figure, what it is called, and its data.
+
+    Attributes
+    ----------
+    kind : {"loss", "best", "front"}
+        What is drawn.
+    axis : str
+        Against which number; empty of the front.
+    figure : Figure
+        85 mm wide.
+    data : bytes
+        As CSV.
+    """
+
+    kind: str
+    axis: str
+    figure: Figure
+    data: bytes
+
+    @property
+    def name(self) -> str:
+        """File name without an ending."""
+        return f"{self.kind}-{self.axis}" if self.axis else self.kind
+
+
+def drawn_figures(rule: DesignRule, front: tuple[ParetoPoint, ...]) -> Iterator[Drawn]:
+    """Yield every figure that the sweep has the cells for.
+
+    Parameters
+    ----------
+    rule : DesignRule
+        From `oscsim.sweep.rule.fit_rule`.
+    front : tuple of ParetoPoint
+        From `oscsim.sweep.pareto.pareto`.
+    """
+    numbers = numbers_of(rule)
+    for axis in dict.fromkeys(one.axis for one in rule.rules):
+        links = {
+            one.subject: [f"{CELL}{numbers[id(c)]}" for c in cells_of(rule, one)]
+            for one in rules_along(rule, axis)
+        }
+        drawn = loss_figure(rule, axis, links)
+        yield Drawn("loss", axis, drawn, loss_csv(rule, axis))
+        try:
+            drawn = best_figure(rule, axis)
+        except SpecError:
+            continue
+        yield Drawn("best", axis, drawn, best_csv(rule, axis))
+    if any(point.kind == "cell" for point in front):
+        places = places_of(rule)
+        found = {k: places.get(key_of(p.name, p.point)) for k, p in enumerate(front)}
+        addresses = {k: f"{CELL}{n}" for k, n in found.items() if n is not None}
+        drawn = front_figure(front, rule.table.metric, addresses)
+        yield Drawn("front", "", drawn, front_csv(rule, front))
+
+
+def numbers_of(rule: DesignRule) -> dict[int, int]:
+    """Return the number of every cell by its identity."""
+    return {id(cell): k for k, cell in enumerate(rule.table.cells)}
+
+
+def key_of(name: str, point: Mapping[str, Value]) -> tuple[Any, ...]:
+    """Return what a cell is found by: model and point."""
+    return (name, *sorted(point.items(), key=str))
+
+
+def places_of(rule: DesignRule) -> dict[tuple[Any, ...], int]:
+    """Return the number of every cell by model and point."""
+    return {key_of(c.subject, c.point): k for k, c in enumerate(rule.table.cells)}

@@ -1,0 +1,204 @@
+"""A design sheet: one page that works offline."""
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from importlib.resources import files
+from string import Template
+from typing import Any
+
+from oscsim.report import sheet_sections as parts
+from oscsim.report.axis_words import named
+from oscsim.report.markup import paragraph
+from oscsim.report.sheet_cells import DeviceOf, cell_name, cells_section
+from oscsim.report.sheet_data import embedded, sheet_data
+from oscsim.report.sheet_drawing import linked_drawing
+from oscsim.report.sheet_figures import Drawn, key_of, numbers_of, places_of
+from oscsim.report.sheet_predictor import no_predictor, predictor
+from oscsim.sweep.pareto import ParetoPoint
+from oscsim.sweep.rule import DesignRule
+from oscsim.sweep.surrogate import surrogates
+
+MOST_DETAILED = 1000
+"""Cells whose details a page holds; of more, those that its figures show."""
+
+POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
+    "img-src data:"
+)
+"""The page may load nothing."""
+
+
+def page(
+    rule: DesignRule,
+    content: dict[str, Any],
+    front: tuple[ParetoPoint, ...],
+    device_of: DeviceOf,
+    drawn: Sequence[Drawn],
+) -> str:
+    """Return the design sheet as one HTML page.
+
+    Parameters
+    ----------
+    rule, content, front, device_of
+        As for `oscsim.report.sheet.write_sheet`.
+    drawn : sequence of Drawn
+        The figures.
+    """
+    table = rule.table
+    detailed = _detailed(rule, front)
+    grids, why_not = surrogates(table)
+    has_axes = bool(grids) and bool(grids[0].axes)
+    predict = (
+        predictor(rule, grids, why_not) if has_axes else no_predictor(rule, why_not)
+    )
+    sections = {
+        "predict": ("Between the cells", predict),
+        "rules": ("Good enough", parts.rules_section(rule)),
+        "losses": ("Loss against each number", _losses(rule, drawn, detailed)),
+        "best": ("Which model is best", _best(rule, drawn)),
+        "together": ("Worse together", parts.together_section(content)),
+        "front": ("Metric against energy", _front(rule, drawn, front, detailed)),
+        "cells": ("Cells", cells_section(table, detailed, device_of)),
+        "models": ("Models and versions", parts.models_table(rule) + _about(rule)),
+    }
+    shown = {name: part for name, part in sections.items() if part[1]}
+    script = ""
+    if has_axes:
+        data = embedded(sheet_data(rule, grids, detailed))
+        script = (
+            f'<script type="application/json" id="grids">{data}</script>\n'
+            f"<script>\n{_file('sheet.js')}</script>"
+        )
+    body = "\n".join(
+        f'<section id="{name}">\n<h2>{title}</h2>\n{part}\n</section>'
+        for name, (title, part) in shown.items()
+    )
+    text = Template(_file("page.html")).substitute(
+        title=escape(f"Design sheet: {table.name}"),
+        subtitle=escape(_subtitle(rule)),
+        sections=f"{_contents(shown)}\n{body}\n{script}",
+    )
+    head = (
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
+        '<link rel="icon" href="data:,">\n'
+        f"<style>\n{_file('sheet.css')}</style>\n</head>"
+    )
+    return text.replace("</head>", head, 1)
+
+
+def _file(name: str) -> str:
+    return files("oscsim.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _contents(shown: dict[str, tuple[str, str]]) -> str:
+    links = "".join(
+        f'<li><a href="#{name}">{title}</a></li>' for name, (title, _) in shown.items()
+    )
+    return f'<nav aria-label="Contents"><ul>{links}</ul></nav>'
+
+
+def _subtitle(rule: DesignRule) -> str:
+    table = rule.table
+    n = sum(not about["is_twin"] for about in table.subjects.values())
+    chips = sorted({len(cell.values) for cell in table.cells})
+    many = str(chips[0]) if len(chips) == 1 else f"{chips[0]} to {chips[-1]}"
+    left = f"; {table.missing:,} cells have no results yet" if table.missing else ""
+    return (
+        f"{len(table.cells):,} cells of {n} model{'s' * (n > 1)}, {many} "
+        f"chip{'s' * (chips[-1] > 1)} each{left}. Simulated hardware; intervals are "
+        "95 % over chips on the same items."
+    )
+
+
+def _about(rule: DesignRule) -> str:
+    said = ", ".join(f"{name} {v}" for name, v in rule.table.versions.items())
+    return paragraph(f"Written by {said}.", "faint")
+
+
+def _losses(rule: DesignRule, drawn: Iterable[Drawn], detailed: list[int]) -> str:
+    names = dict(enumerate(map(cell_name, rule.table.cells)))
+    kept = set(detailed)
+    found = []
+    for one in (d for d in drawn if d.kind == "loss"):
+        caption = (
+            f"Loss against {named(one.axis)}. Points: mean over chips with 95 % "
+            "intervals; each leads to its cell. Thick lines: the fitted law; thin "
+            "lines join points without one. Linear within ±1 %, logarithmic beyond."
+        )
+        if "relative_diffusion" in one.axis:
+            caption += (
+                " The law is a power of the alignment lost to noise, 1 - A_d(|h|/D) "
+                "(von Mises-Fisher), averaged over the drives |h| of each model."
+            )
+        figure = linked_drawing(one.figure, one.name, caption, names, kept)
+        found.append(
+            f"<div>{figure}{parts.curve_table(rule, one.axis, detailed)}</div>"
+        )
+    if not found:
+        return ""
+    return f'<div class="figures">{"".join(found)}</div>{parts.laws_table(rule)}'
+
+
+def _best(rule: DesignRule, drawn: Iterable[Drawn]) -> str:
+    if not rule.optima:
+        return ""
+    found = [
+        linked_drawing(
+            one.figure,
+            one.name,
+            f"Above, the best d_osc against {named(one.axis)}, and those whose paired "
+            "difference to it lies within its 95 % interval over chips. Below, by how "
+            "much each model is behind the best. Other numbers at their best.",
+            {},
+            set(),
+        )
+        for one in drawn
+        if one.kind == "best"
+    ]
+    figures = f'<div class="figures">{"".join(found)}</div>' if found else ""
+    return figures + parts.optima_table(rule)
+
+
+def _front(
+    rule: DesignRule,
+    drawn: Iterable[Drawn],
+    front: tuple[ParetoPoint, ...],
+    detailed: list[int],
+) -> str:
+    if not front:
+        return paragraph("No cell and no digital baseline of this sweep has a price.")
+    names = dict(enumerate(map(cell_name, rule.table.cells)))
+    found = [
+        linked_drawing(
+            one.figure,
+            one.name,
+            "Every priced cell; filled: on the front, where nothing is better and "
+            "cheaper; grey whiskers: 95 % over chips, and the p10..p90 assumption "
+            "range of the joules. Triangles: the digital model at the estimated price "
+            "of digital logic. Each cell leads to its details.",
+            names,
+            set(detailed),
+        )
+        for one in drawn
+        if one.kind == "front"
+    ]
+    if not found:
+        found = [
+            paragraph(
+                "No cell of this sweep has a price: its device has no energy map, or "
+                "is settled in no time. These are the digital baselines alone.",
+                "note",
+            )
+        ]
+    return "".join(found) + parts.front_table(rule, front, detailed)
+
+
+def _detailed(rule: DesignRule, front: tuple[ParetoPoint, ...]) -> list[int]:
+    """Return the numbers of the cells that the page has details of."""
+    cells = rule.table.cells
+    if len(cells) <= MOST_DETAILED:
+        return list(range(len(cells)))
+    numbers, places = numbers_of(rule), places_of(rule)
+    found = {numbers[id(c)] for one in rule.rules for c in parts.cells_of(rule, one)}
+    found |= {places[key_of(p.name, p.point)] for p in front if p.is_front and p.point}
+    return sorted(found)[:MOST_DETAILED]

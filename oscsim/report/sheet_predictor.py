@@ -1,0 +1,127 @@
+"""The sliders of a design sheet, and what it says where there can be none."""
+
+from collections.abc import Mapping
+from html import escape
+
+from oscsim.report.axis_words import metric_words, named
+from oscsim.report.markup import items, paragraph
+from oscsim.sweep.axes import is_whole
+from oscsim.sweep.rule import DesignRule
+from oscsim.sweep.surrogate import Surrogate
+from oscsim.typing import FloatArray
+
+
+def predictor(
+    rule: DesignRule, grids: tuple[Surrogate, ...], why_not: Mapping[str, str]
+) -> str:
+    """Return the controls; the script of the page brings them to life.
+
+    Parameters
+    ----------
+    rule : DesignRule
+        Gives the models.
+    grids : tuple of Surrogate
+        With one numeric axis at least.
+    why_not : mapping of str to str
+        Models that have no grid, and why.
+    """
+    first = grids[0]
+    names = dict.fromkeys(grid.subject for grid in grids)
+    models = {"best": "best for these numbers"} if len(names) > 1 else {}
+    for name in sorted(names, key=lambda one: (rule.table.d_osc(one) or 0, one)):
+        d_osc = rule.table.d_osc(name)
+        models[name] = f"{name} (d_osc {d_osc})" if d_osc else name
+    fields = [_select("model", "Model", models)]
+    for n, axis in enumerate(first.chosen):
+        values = dict.fromkeys(str(grid.chosen[axis]) for grid in grids)
+        shown = {value: value for value in values}
+        fields.append(_select(f"choice-{n}", named(axis), shown))
+    fields += [
+        _slider(n, name, values)
+        for n, (name, values) in enumerate(zip(first.axes, first.values, strict=True))
+    ]
+    noscript = (
+        "<noscript><p>The sliders need JavaScript; the tables and figures below do "
+        "not.</p></noscript>"
+    )
+    explained = paragraph(
+        "Linear between the stored cells in every number at once (by logarithm where "
+        "a number spans more than a decade); nothing is smoothed. ± is half the 95 % "
+        "interval over chips, interpolated too: it does not hold the error of the "
+        "interpolation. Outside the data no number is given."
+    )
+    form = (
+        '<div id="predictor" hidden><div class="predict"><form onsubmit="return false" '
+        f'aria-label="Hardware numbers">{"".join(fields)}</form>'
+        '<div><div id="answer" role="status" aria-live="polite"></div>'
+        '<h3>All models at these numbers</h3><div id="others" class="wide"></div>'
+        "</div></div></div>"
+    )
+    return noscript + explained + _misses(rule, grids) + form + _left(why_not)
+
+
+def no_predictor(rule: DesignRule, why_not: Mapping[str, str]) -> str:
+    """Say why the page has no sliders."""
+    design = rule.table.spec.get("design", "grid")
+    reason = (
+        "no number of this sweep takes two values or more"
+        if not rule.table.axes
+        else "a prediction needs a full grid of cells, and this sweep (design "
+        f"{design}) has none"
+    )
+    return paragraph(
+        f"There are no sliders: {reason}. The tables below say what was run.", "note"
+    ) + _left(why_not)
+
+
+def _left(why_not: Mapping[str, str]) -> str:
+    if not why_not:
+        return ""
+    said = (f"{name}: {reason}" for name, reason in why_not.items())
+    return paragraph("Without a prediction:") + items(said)
+
+
+def _misses(rule: DesignRule, grids: tuple[Surrogate, ...]) -> str:
+    missed = [grid.left_out for grid in grids if grid.left_out is not None]
+    if not missed:
+        return paragraph(
+            "Every number has two values only, so that nothing checks the straight "
+            "line between them.",
+            "note",
+        )
+    middle = max(one[0] for one in missed)
+    worst = max(one[1] for one in missed)
+    return paragraph(
+        f"A check: inner cells interpolated from their neighbours, as if they had not "
+        f"been run, miss by {middle:.4f} {metric_words(rule.table.metric)} in the "
+        f"median of the worst model and {worst:.4f} at most. With them, gaps are "
+        "narrower."
+    )
+
+
+def _select(name: str, label: str, values: Mapping[str, str]) -> str:
+    options = "".join(
+        f'<option value="{escape(value)}">{escape(text)}</option>'
+        for value, text in values.items()
+    )
+    return (
+        f'<div class="control"><label for="{name}">{escape(label)}</label>'
+        f'<select id="{name}" autocomplete="off">{options}</select></div>'
+    )
+
+
+def _slider(n: int, name: str, values: FloatArray) -> str:
+    label = escape(named(name))
+    if is_whole(name) or len(values) <= 12:
+        said = f"run at {', '.join(f'{value:g}' for value in values)}"
+    else:
+        said = f"run at {len(values)} values, {values[0]:g} to {values[-1]:g}"
+    return (
+        f'<div class="control"><label for="slider-{n}">{label}</label>'
+        f'<div class="pair"><input type="range" id="slider-{n}" autocomplete="off" '
+        f'aria-describedby="said-{n}"><input type="number" step="any" '
+        f'inputmode="decimal" id="number-{n}" autocomplete="off" '
+        f'aria-label="{label}, as a number" aria-describedby="error-{n} said-{n}">'
+        f'</div><p class="said" id="said-{n}">{escape(said)}</p>'
+        f'<p class="error" id="error-{n}" role="alert"></p></div>'
+    )
