@@ -57,7 +57,7 @@ def page(
         "losses": ("Loss against each number", _losses(rule, drawn, detailed)),
         "best": ("Which model is best", _best(rule, drawn)),
         "together": ("Worse together", parts.together_section(content)),
-        "front": ("Metric against energy", _front(rule, drawn, front, detailed)),
+        "energy": ("Metric against energy", _front(rule, drawn, front, detailed)),
         "cells": ("Cells", cells_section(table, detailed, device_of)),
         "models": ("Models and versions", parts.models_table(rule) + _about(rule)),
     }

@@ -4,6 +4,8 @@ import itertools
 
 import numpy as np
 
+from oscsim.report.sheet_figures import drawn_figures
+from oscsim.report.sheet_page import page
 from oscsim.sweep.pareto import pareto
 from oscsim.sweep.rule import fit_rule
 from oscsim.sweep.rule_json import rule_json
@@ -25,7 +27,7 @@ def value(name, point, chip):
     """Metric of one chip: worse with noise, more so at larger d_osc."""
     d_osc = int(name.split("-d")[1])
     lost = 0.05 * np.sqrt(d_osc * point.get("relative_diffusion", 0.0))
-    lost += 0.2 * 2.0 ** -point.get("weight_bits", 24)
+    lost += 1.0 * 2.0 ** -point.get("weight_bits", 24)
     lost += 0.02 * (point.get("device") == "b")
     return DIGITAL[name] * (1 + lost + 0.001 * chip * (1 + lost))
 
@@ -101,3 +103,10 @@ def everything(table):
     """Rule, its plain data, and the front: what a sheet is made from."""
     rule, front = fit_rule(table, resamples=20), pareto(table)
     return rule, rule_json(rule, (), (), front), front
+
+
+def page_of(table, *, has_figures=True):
+    """The page alone, without the files beside it."""
+    rule, content, front = everything(table)
+    drawn = list(drawn_figures(rule, front)) if has_figures else []
+    return page(rule, content, front, device_of, drawn)

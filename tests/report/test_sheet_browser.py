@@ -1,0 +1,236 @@
+"""The design sheet in a real browser: sliders, keyboard, telephone, no network."""
+
+import re
+import shutil
+
+import numpy as np
+import pytest
+from playwright.sync_api import sync_playwright
+
+from oscsim.sweep.surrogate import surrogates
+from tests.report.sheet_sample import page_of, sweep_table
+
+pytestmark = pytest.mark.browser
+DESKTOP = {"width": 1100, "height": 900}
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Chromium; without it a test fails in one line and is not skipped."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    found = next(filter(None, map(shutil.which, names)), None)
+    if found is None:
+        pytest.fail(
+            "chromium was not found: apt-get install chromium, or deselect its tests "
+            "with -m 'not browser'",
+            pytrace=False,
+        )
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium
+        started = chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def table():
+    return sweep_table()
+
+
+@pytest.fixture(scope="module")
+def sheet(table, tmp_path_factory):
+    return saved(table, tmp_path_factory.mktemp("sheet"), has_figures=True)
+
+
+def saved(table, folder, *, has_figures=False):
+    """The address of a sheet."""
+    path = folder / "sheet.html"
+    path.write_text(page_of(table, has_figures=has_figures), encoding="utf-8")
+    return path.as_uri()
+
+
+@pytest.fixture
+def opened(browser):
+    """Open pages; at the end none has complained or asked for anything else."""
+    contexts, said = [], []
+
+    def open_page(address, viewport=DESKTOP):
+        context = browser.new_context(viewport=viewport)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(5000)
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on(
+            "request",
+            lambda asked: asked.url in (address, "data:,") or said.append(asked.url),
+        )
+        page.goto(address)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert said == []
+
+
+def predicted(page):
+    return float(page.locator("#answer").get_attribute("data-metric"))
+
+
+def grids_of(table):
+    return {grid.subject: grid for grid in surrogates(table)[0]}
+
+
+def numbers_on(page):
+    """Values of the two number fields."""
+    names = ("relative_diffusion", "weight_bits")
+    return {n: float(page.input_value(f"#number-{k}")) for k, n in enumerate(names)}
+
+
+def test_a_slider_moves_the_number_to_what_python_computes(opened, sheet, table):
+    page = opened(sheet)
+    page.select_option("#model", "osc-d8")
+    before = predicted(page)
+    page.focus("#slider-0")
+    for _ in range(33):
+        page.keyboard.press("ArrowRight")
+    numbers = numbers_on(page)
+    assert 0.001 < numbers["relative_diffusion"] < 0.01, "between two stored values"
+    expected = grids_of(table)["osc-d8"].at(numbers)
+    assert predicted(page) == pytest.approx(expected.metric, abs=1e-9)
+    assert abs(predicted(page) - before) > 1e-3
+    shown = page.inner_text("#answer .large-number")
+    assert shown == f"{expected.metric:.4f} ± {expected.half_width:.4f}"
+    text = page.inner_text("#answer")
+    assert f"Loss {100 * expected.loss:.2f} %" in text
+    assert f"{expected.joules[1] * 1e9:.3g} nJ" in text
+    assert page.get_attribute("#slider-0", "aria-valuetext") == page.input_value(
+        "#number-0"
+    )
+
+
+@pytest.mark.parametrize("metric", ["bits_per_byte", "accuracy"])
+def test_any_point_gives_the_number_of_python(opened, tmp_path, metric):
+    found = sweep_table(metric=metric)
+    page = opened(saved(found, tmp_path))
+    rng, grids = np.random.default_rng(0), grids_of(found)
+    sign = 1 if metric == "bits_per_byte" else -1
+    chosen = set()
+    for noise in (0.0, 1.0, *(10 ** rng.uniform(-4.5, 0, size=8))):
+        bits = int(rng.integers(3, 7))
+        page.fill("#number-0", repr(float(noise)))
+        page.fill("#number-1", str(bits))
+        at = {"relative_diffusion": noise, "weight_bits": bits}
+        all_at = {name: grid.at(at).metric for name, grid in grids.items()}
+        best = min(all_at, key=lambda name: sign * all_at[name])
+        assert predicted(page) == pytest.approx(all_at[best], abs=1e-9)
+        assert page.inner_text("#answer p:first-child").startswith(f"{best} (")
+        chosen.add(best)
+    assert len(chosen) > 1, "the best model changes over the noise"
+
+
+def test_the_keyboard_reaches_and_moves_everything(opened, sheet):
+    page = opened(sheet)
+    page.focus("#model")
+    reached = []
+    for _ in range(4):
+        page.keyboard.press("Tab")
+        reached.append(page.evaluate("document.activeElement.id"))
+    assert reached == ["slider-0", "number-0", "slider-1", "number-1"]
+    outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+    assert outline == "solid"
+    page.focus("#slider-1")
+    assert page.input_value("#number-1") == "6"
+    page.keyboard.press("ArrowLeft")
+    assert page.input_value("#number-1") == "5", "whole bits, between those run"
+    page.keyboard.press("Home")
+    assert page.input_value("#number-1") == "3"
+    first = predicted(page)
+    page.focus("#model")
+    page.keyboard.press("ArrowDown")
+    assert page.input_value("#model") == "osc-d2"
+    assert predicted(page) != first
+
+
+@pytest.mark.parametrize(
+    ("field", "typed", "told"),
+    [
+        ("#number-0", "5", r"5 lies outside the data: it was run from 0 to 1"),
+        ("#number-0", "-0.1", r"-0\.1 lies outside the data"),
+        ("#number-0", "", r"Give a number from 0 to 1"),
+        ("#number-1", "4.5", r"whole numbers only"),
+    ],
+)
+def test_leaving_the_data_gives_no_number(opened, sheet, field, typed, told):
+    page = opened(sheet)
+    kept = page.input_value(field)
+    page.fill(field, typed)
+    assert re.search(told, page.inner_text(field.replace("number", "error")))
+    assert page.get_attribute(field, "aria-invalid") == "true"
+    assert page.locator("#answer").get_attribute("data-metric") is None
+    assert not re.search(r"\d", page.inner_text("#answer"))
+    assert page.inner_text("#others") == ""
+    page.fill(field, kept)
+    assert predicted(page) > 1
+
+
+def test_a_telephone_does_not_scroll_sideways(opened, sheet):
+    page = opened(sheet, {"width": 390, "height": 844})
+    page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    width = page.evaluate("document.documentElement.scrollWidth")
+    assert width == 390
+    for box in page.locator("input, select").all():
+        assert box.bounding_box()["height"] >= 24
+
+
+def test_a_link_opens_the_cell(opened, sheet, table):
+    page = opened(sheet)
+    details = page.locator("#losses details").first
+    details.locator("summary").click()
+    link = details.locator("a").nth(3)
+    place = link.get_attribute("href")
+    cell = page.locator(f"{place} + div")
+    assert not cell.is_visible()
+    link.click()
+    assert cell.is_visible()
+    assert table.cells[int(place.split("-")[1])].digest in cell.inner_text()
+
+
+def test_a_choice_of_device_changes_the_number(opened, tmp_path):
+    axes = {"device": ("a", "b"), "relative_diffusion": (0.0, 0.01, 0.1)}
+    found = sweep_table(axes=axes)
+    page = opened(saved(found, tmp_path))
+    page.select_option("#model", "osc-d2")
+    page.fill("#number-0", "0.05")
+    seen = []
+    for device in ("a", "b"):
+        page.select_option("#choice-0", device)
+        (grid,) = (
+            g
+            for g in surrogates(found)[0]
+            if g.subject == "osc-d2" and g.chosen == {"device": device}
+        )
+        seen.append(predicted(page))
+        expected = grid.at({"relative_diffusion": 0.05}).metric
+        assert seen[-1] == pytest.approx(expected, abs=1e-9)
+    assert seen[1] - seen[0] > 0.01
+
+
+def test_a_page_without_a_grid_has_no_sliders(opened, tmp_path):
+    def kept(point):
+        return point["weight_bits"] != 4 or point["relative_diffusion"] != 0.1
+
+    found = sweep_table(kept=kept, design="list")
+    page = opened(saved(found, tmp_path))
+    assert page.locator("input").count() == 0
+    assert "There are no sliders" in page.inner_text("#predict")
+    assert page.locator("#rules table").count() == 1
+
+
+def test_in_print_the_answer_stays(opened, sheet):
+    page = opened(sheet)
+    page.emulate_media(media="print")
+    assert page.locator("#answer").is_visible()
+    assert not page.locator("#slider-0").is_visible()
+    assert page.locator("#number-0").is_visible()
