@@ -35,8 +35,8 @@ def metrics_along(rule: DesignRule, axis: str) -> dict[str, dict[float, np.ndarr
 def best_figure(rule: DesignRule, axis: str) -> Figure:
     """Draw the best d_osc against a number, and how far the others are behind.
 
-    Above, the d_osc of the best model (filled) and of those whose difference to
-    it lies within its 95 % interval over chips (open). Below, by how much the
+    Above, the d_osc of the best model (filled) and of those that are not worse
+    beyond the 95 % intervals of the paired difference (open). Below, by how much the
     metric of each model is worse than the best one's; linear near 0.
 
     Parameters

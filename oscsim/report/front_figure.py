@@ -16,6 +16,8 @@ from oscsim.report.study_figures import SHADES
 from oscsim.sweep.pareto import ParetoPoint
 
 BASELINES = {"same model, digital": "^", "digital softmax of the same size": "v"}
+MOST_POINTS = 1500
+"""Of a model that are drawn one by one; more become an image."""
 
 
 def front_figure(
@@ -93,6 +95,7 @@ def _draw_cells(
         edgecolors=shade,
         facecolors=[shade if points[k].is_front else "white" for k in of],
         linewidths=0.8,
+        rasterized=len(of) > MOST_POINTS,
         zorder=3,
     )
     drawn.set_urls([links.get(k) for k in of])

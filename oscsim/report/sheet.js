@@ -187,7 +187,7 @@
       : "Energy per token: the device has no prices"));
     if (at.latency !== null) answer.append(element("p", `Time per token ${quantity(at.latency, "s")}`));
     const close = found.filter((x) => x.model !== model && Math.abs(x.at.metric - at.metric) <= (x.at.halfWidth ?? 0) + (at.halfWidth ?? 0));
-    if (isBest && close.length) answer.append(element("p", `Not clearly worse, intervals overlap: ${close.map((x) => called(x.model)).join(", ")}`));
+    if (isBest && close.length) answer.append(element("p", `Not clearly worse, intervals over chips overlap: ${close.map((x) => called(x.model)).join(", ")}`));
     answer.append(nearest(model));
   }
 

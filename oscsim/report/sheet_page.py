@@ -146,9 +146,10 @@ def _best(rule: DesignRule, drawn: Iterable[Drawn]) -> str:
         linked_drawing(
             one.figure,
             one.name,
-            f"Above, the best d_osc against {named(one.axis)}, and those whose paired "
-            "difference to it lies within its 95 % interval over chips. Below, by how "
-            "much each model is behind the best. Other numbers at their best.",
+            f"Above, the best d_osc against {named(one.axis)}, and those that are "
+            "not worse beyond the 95 % intervals of the paired difference over chips "
+            "and over items. Below, by how much each model is behind the best. Other "
+            "numbers at their best.",
             {},
             set(),
         )
@@ -175,7 +176,7 @@ def _front(
             "Every priced cell; filled: on the front, where nothing is better and "
             "cheaper; grey whiskers: 95 % over chips, and the p10..p90 assumption "
             "range of the joules. Triangles: the digital model at the estimated price "
-            "of digital logic. Each cell leads to its details.",
+            "of digital logic. Cells lead to their details.",
             names,
             set(detailed),
         )

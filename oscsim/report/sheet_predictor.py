@@ -48,7 +48,9 @@ def predictor(
         "Linear between the stored cells in every number at once (by logarithm where "
         "a number spans more than a decade); nothing is smoothed. ± is half the 95 % "
         "interval over chips, interpolated too: it does not hold the error of the "
-        "interpolation. Outside the data no number is given."
+        "interpolation. Which model is best holds for the items that were run; the "
+        "table of best models says where others could change it. Outside the data no "
+        "number is given."
     )
     form = (
         '<div id="predictor" hidden><div class="predict"><form onsubmit="return false" '

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -66,7 +67,12 @@ def half_width(values: FloatArray) -> float:
     n = len(values)
     if n < 2:
         return math.nan
-    return float(student_t.ppf(0.975, n - 1) * values.std(ddof=1) / math.sqrt(n))
+    return float(_student_975(n - 1) * values.std(ddof=1) / math.sqrt(n))
+
+
+@cache
+def _student_975(freedom: int) -> float:
+    return float(student_t.ppf(0.975, freedom))
 
 
 def interval(

@@ -16,6 +16,8 @@ NOISES = (0.0, 0.001, 0.01, 0.1, 1.0)
 BITS = (3, 4, 6)
 DIGITAL = {"osc-d2": 2.0, "osc-d8": 1.8, "osc-d16": 1.75, "softmax": 1.7}
 CHIPS = 3
+SHAPE = np.linspace(0.98, 1.02, 5)
+"""Items over their mean."""
 
 
 def device_of(digest):
@@ -47,8 +49,8 @@ def sweep_table(
     is_bits = metric == "bits_per_byte"
     known = {
         name: Known(
-            np.array([digital if is_bits else 1 / digital]),
-            np.array([True]),
+            (digital if is_bits else 1 / digital) * SHAPE,
+            np.ones(len(SHAPE), bool),
             np.tile(np.linspace(0.2, 3, 201)[:, None], 2),
         )
         for name, digital in DIGITAL.items()
@@ -61,13 +63,15 @@ def sweep_table(
             found = np.array([value(name, point, chip) for chip in range(CHIPS)])
             if not kept(point):
                 continue
+            found = found if is_bits else 1 / found
             joules = 1e-9 * int(name.split("-d")[1]) * point.get("weight_bits", 4)
             cells.append(
                 CellResult(
                     digest=f"{len(cells):08x}",
                     subject=name,
                     point=point,
-                    values=found if is_bits else 1 / found,
+                    values=found,
+                    items=found.mean() * SHAPE,
                     joules=(0.5 * joules, joules, 2 * joules) if priced else None,
                     latency_s=1e-6 if priced else None,
                     clipped=0.01,

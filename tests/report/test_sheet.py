@@ -12,6 +12,7 @@ import pytest
 import xarray as xr
 from matplotlib import image
 
+from oscsim.cli import run
 from oscsim.errors import SpecError
 from oscsim.report import sheet_page
 from oscsim.report.best_figure import best_figure
@@ -20,6 +21,7 @@ from oscsim.report.loss_figure import law_line, loss_figure
 from oscsim.report.sheet import write_sheet
 from oscsim.report.sheet_data import embedded
 from oscsim.sweep.laws import lost_alignment
+from oscsim.sweep.run import sweep
 from tests.report.sheet_sample import (
     BITS,
     NOISES,
@@ -28,6 +30,7 @@ from tests.report.sheet_sample import (
     page_of,
     sweep_table,
 )
+from tests.sweep.specs import small
 
 
 @pytest.fixture(scope="module")
@@ -271,7 +274,26 @@ def test_what_cannot_be_drawn_is_told(sample):
         front_figure(alone[2], "bits_per_byte")
 
 
-def test_a_folder_that_cannot_be_written_is_told(sample, tmp_path):
+def test_a_folder_that_cannot_be_written_is_told(tmp_path):
+    least = sweep_table(axes={"stuck_on": (0.0, 1.0)}, models=("osc-d2",), priced=False)
     (tmp_path / "file").write_text("kept")
     with pytest.raises(SpecError, match="choose another folder"):
-        write_sheet(tmp_path / "file", *sample, device_of)
+        write_sheet(tmp_path / "file", *everything(least), device_of)
+
+
+def test_a_sweep_becomes_a_sheet_by_command(tmp_path, capsys):
+    ready = small(tmp_path)
+    for name in ("one", "two"):
+        store = tmp_path / f"{name}.sqlite"
+        sweep(ready, store, workers=1)
+        assert run(["rule", str(store), "--out", str(tmp_path / name)]) == 0
+    said = capsys.readouterr().out
+    files = sorted(path.name for path in (tmp_path / "one").iterdir())
+    assert {"sheet.html", "sweep.nc", "front.pdf", "loss-weight_bits.csv"} <= set(files)
+    for name in files:
+        found = (tmp_path / "one" / name).read_bytes()
+        assert found == (tmp_path / "two" / name).read_bytes(), name
+        assert str(tmp_path).encode() not in found, name
+        assert name in re.sub(r"\s", "", said)
+    text = (tmp_path / "one" / "sheet.html").read_text("utf-8")
+    assert "72000000.0" in text, "the device's fields are on the page"
