@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
 from oscsim.errors import SpecError
 from oscsim.report.axis_words import direction, metric_words
@@ -16,6 +16,9 @@ from oscsim.report.study_figures import SHADES
 from oscsim.sweep.pareto import ParetoPoint
 
 BASELINES = {"same model, digital": "^", "digital softmax of the same size": "v"}
+LEAST_RANGE = 1.5
+"""Of the joules on the axis: closer ones are as good as equal."""
+
 MOST_POINTS = 1500
 """Of a model that are drawn one by one; more become an image."""
 
@@ -25,10 +28,11 @@ def front_figure(
 ) -> Figure:
     """Draw every priced cell in the plane of joules per token and metric.
 
-    Median joules, and the p10..p90 assumption range of what is on the front;
-    whiskers of the metric are 95 % intervals over chips. Cells on the front are
-    filled, others open; triangles are digital baselines: the digital model at
-    the price of digital logic. Steps join what nothing is better and cheaper than.
+    Median joules: their assumption ranges are wider and mostly common to all points,
+    so that they are left to the tables. Cells on the front are filled and have 95 %
+    intervals over chips; others are open. Triangles are digital baselines: the
+    digital model at the price of digital logic. Steps join what nothing is better
+    and cheaper than.
 
     Parameters
     ----------
@@ -71,7 +75,7 @@ def front_figure(
         _draw_front(ax, [p for p in points if p.is_front])
         ax.set_xscale("log")
         _ticks(ax)
-        ax.set_xlabel("energy per token, system total (J)")
+        ax.set_xlabel("energy per token, system total (median)")
         ax.set_ylabel(f"{metric_words(metric)}\n({direction(metric)})")
         legend(figure, ax)
     return figure
@@ -112,10 +116,10 @@ def _draw_cells(
 
 
 def _draw_front(ax: Axes, front: list[ParetoPoint]) -> None:
-    joules = np.array([p.joules for p in front])
+    joules = [p.joules[1] for p in front]
     metric = [p.metric for p in front]
     ax.plot(
-        joules[:, 1],
+        joules,
         metric,
         color=INK,
         lw=0.7,
@@ -124,9 +128,8 @@ def _draw_front(ax: Axes, front: list[ParetoPoint]) -> None:
         label="front",
     )
     ax.errorbar(
-        joules[:, 1],
+        joules,
         metric,
-        xerr=[joules[:, 1] - joules[:, 0], joules[:, 2] - joules[:, 1]],
         yerr=np.nan_to_num([p.half_width for p in front]),
         color="#7d7d7d",
         ls="none",
@@ -138,10 +141,13 @@ def _draw_front(ax: Axes, front: list[ParetoPoint]) -> None:
 
 def _ticks(ax: Axes) -> None:
     low, high = ax.get_xlim()
-    decades = np.log10(high / low)
-    subs: tuple[float, ...] = (1.0,) if decades > 2.5 else (1.0, 2.0, 5.0)
-    if decades < 0.8:
-        subs = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0)
-    ax.xaxis.set_major_locator(LogLocator(subs=subs, numticks=8))
+    widen = max(1.0, LEAST_RANGE * low / high) ** 0.5
+    low, high = low / widen, high * widen
+    ax.set_xlim(low, high)
+    if high / low < 5:
+        ax.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
+    else:
+        subs = (1.0, 2.0, 5.0) if high / low < 300 else (1.0,)
+        ax.xaxis.set_major_locator(LogLocator(subs=subs, numticks=8))
+    ax.xaxis.set_minor_locator(NullLocator())
     ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: quantity(x, "J")))
-    ax.xaxis.set_minor_formatter(NullFormatter())

@@ -20,6 +20,9 @@ from oscsim.typing import FloatArray
 LINEAR_PERCENT = 1.0
 """Losses within this stand on a linear scale, others on a logarithmic one."""
 
+LEAST_R2 = 0.9
+"""A law that explains less of the variance of the loss is not drawn."""
+
 TICKS = (-100, -50, -20, -10, -5, -2, -1, 0, 1, 2, 5, 10, 20, 50, 100, 200, 500)
 
 
@@ -36,8 +39,8 @@ def loss_figure(
 
     Points are means over chips with 95 % Student intervals. Thick lines are the
     fitted laws, over what they were fitted to; of noise the law is in the
-    alignment lost, ``1 - A_d(|h|/D)``. A model without a law has thin straight
-    lines between its points.
+    alignment lost, ``1 - A_d(|h|/D)``. A model without a law, or with a poor
+    one, has thin straight lines between its points.
 
     Parameters
     ----------
@@ -73,7 +76,7 @@ def loss_figure(
 
 
 def law_line(rule: AxisRule, whole: DesignRule) -> tuple[FloatArray, FloatArray] | None:
-    """Return the fitted law over the number itself, None without one.
+    """Return the fitted law over the number itself, None without a good one.
 
     Parameters
     ----------
@@ -89,7 +92,7 @@ def law_line(rule: AxisRule, whole: DesignRule) -> tuple[FloatArray, FloatArray]
     """
     law, scale = rule.law, rule.curve.values
     stored = disturbance(rule, whole.table)
-    if law is None or stored is None:
+    if law is None or stored is None or not law.r2 >= LEAST_R2:
         return None
     where = position(scale)
     at = np.linspace(where[0], where[-1], 241)

@@ -8,11 +8,13 @@ from typing import Any
 
 from oscsim.report import sheet_sections as parts
 from oscsim.report.axis_words import named
+from oscsim.report.loss_figure import LEAST_R2
 from oscsim.report.markup import paragraph
 from oscsim.report.sheet_cells import DeviceOf, cell_name, cells_section
 from oscsim.report.sheet_data import embedded, sheet_data
 from oscsim.report.sheet_drawing import linked_drawing
 from oscsim.report.sheet_figures import Drawn, key_of, numbers_of, places_of
+from oscsim.report.sheet_laws import laws_table
 from oscsim.report.sheet_predictor import no_predictor, predictor
 from oscsim.sweep.pareto import ParetoPoint
 from oscsim.sweep.rule import DesignRule
@@ -123,7 +125,8 @@ def _losses(rule: DesignRule, drawn: Iterable[Drawn], detailed: list[int]) -> st
         caption = (
             f"Loss against {named(one.axis)}. Points: mean over chips with 95 % "
             "intervals; each leads to its cell. Thick lines: the fitted law; thin "
-            "lines join points without one. Linear within ±1 %, logarithmic beyond."
+            "lines join points without one, or with one of R² below "
+            f"{LEAST_R2:g}. Linear within ±1 %, logarithmic beyond."
         )
         if "relative_diffusion" in one.axis:
             caption += (
@@ -136,7 +139,7 @@ def _losses(rule: DesignRule, drawn: Iterable[Drawn], detailed: list[int]) -> st
         )
     if not found:
         return ""
-    return f'<div class="figures">{"".join(found)}</div>{parts.laws_table(rule)}'
+    return f'<div class="figures">{"".join(found)}</div>{laws_table(rule)}'
 
 
 def _best(rule: DesignRule, drawn: Iterable[Drawn]) -> str:
@@ -174,9 +177,10 @@ def _front(
             one.figure,
             one.name,
             "Every priced cell; filled: on the front, where nothing is better and "
-            "cheaper; grey whiskers: 95 % over chips, and the p10..p90 assumption "
-            "range of the joules. Triangles: the digital model at the estimated price "
-            "of digital logic. Cells lead to their details.",
+            "cheaper, with 95 % over chips. Joules are medians: their p10..p90 "
+            "assumption ranges, in the table, are wider and mostly common to all "
+            "points. Triangles: the digital model at the estimated price of digital "
+            "logic. Cells lead to their details.",
             names,
             set(detailed),
         )

@@ -54,7 +54,7 @@ def rules_section(rule: DesignRule) -> str:
             held_words(one),
             *(said_rule(one, loss) for loss in rule.losses),
         )
-        for one in _ordered(rule)
+        for one in ordered(rule)
     ]
     return (
         paragraph(
@@ -77,48 +77,16 @@ def _wiggles(rule: DesignRule) -> str:
     ).replace("<p>-</p>", "")
 
 
-def _ordered(rule: DesignRule) -> list[AxisRule]:
+def ordered(rule: DesignRule) -> list[AxisRule]:
+    """Return the rules by number, d_osc and name of the model."""
     return sorted(rule.rules, key=lambda one: (one.axis, one.d_osc or 0, one.subject))
-
-
-def laws_table(rule: DesignRule) -> str:
-    """Return the fitted laws, and why others have none."""
-    with_law = [one for one in _ordered(rule) if one.law is not None]
-    rows = [
-        (
-            one.subject,
-            str(one.d_osc or "-"),
-            one.axis,
-            one.law_of,
-            said_interval(one.law.amplitude, "smaller"),
-            said_interval(one.law.exponent, "smaller"),
-            f"{one.law.r2:.4f}",
-            "-" if math.isnan(one.law.chi2) else f"{one.law.chi2:.2g}",
-        )
-        for one in with_law
-        if one.law is not None
-    ]
-    header = ("model", "d_osc", "number", "x", "C", "b", "R²", "χ² per freedom")
-    said = [
-        f"{one.subject}, {one.axis}: no law, {one.why_no_law}"
-        for one in _ordered(rule)
-        if one.law is None
-    ]
-    found = ""
-    if rows:
-        found = "<h3>Laws: loss beyond the best value = C x^b</h3>" + paragraph(
-            "χ² far above 1: the scatter over chips does not explain what the law "
-            "misses, so that it describes the data but does not hold exactly."
-        )
-        found += table(header, rows, numbers=(6, 7))
-    return found + (items(said) if said else "")
 
 
 def curve_table(rule: DesignRule, axis: str, detailed: Sequence[int]) -> str:
     """Return the points of a loss figure, with links to their cells."""
     numbers = {id(cell): k for k, cell in enumerate(rule.table.cells)}
     rows: list[list[Content]] = []
-    for one in (r for r in _ordered(rule) if r.axis == axis):
+    for one in (r for r in ordered(rule) if r.axis == axis):
         for cell in cells_of(rule, one):
             losses, number = rule.table.loss(cell), numbers[id(cell)]
             spread = half_width(losses)

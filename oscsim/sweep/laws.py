@@ -163,7 +163,8 @@ def _fit(
 
 
 def _exp(found: Interval) -> Interval:
-    return Interval(*(float(np.exp(part)) for part in found))
+    with np.errstate(over="ignore"):
+        return Interval(*(float(np.exp(part)) for part in found))
 
 
 def lost_alignment(d_osc: int, drives: FloatArray, diffusion: float) -> float:

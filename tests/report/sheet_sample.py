@@ -28,8 +28,9 @@ def device_of(digest):
 def value(name, point, chip):
     """Metric of one chip: worse with noise, more so at larger d_osc."""
     d_osc = int(name.split("-d")[1])
-    lost = 0.05 * np.sqrt(d_osc * point.get("relative_diffusion", 0.0))
-    lost += 1.0 * 2.0 ** -point.get("weight_bits", 24)
+    noise = d_osc * point.get("relative_diffusion", 0.0)
+    lost = noise / (1 + noise)
+    lost += 0.75 * 2.0 ** -point.get("weight_bits", 24)
     lost += 0.02 * (point.get("device") == "b")
     return DIGITAL[name] * (1 + lost + 0.001 * chip * (1 + lost))
 

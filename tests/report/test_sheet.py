@@ -5,6 +5,7 @@ import io
 import json
 import math
 import re
+from dataclasses import replace
 
 import matplotlib as mpl
 import numpy as np
@@ -20,6 +21,7 @@ from oscsim.report.front_figure import front_figure
 from oscsim.report.loss_figure import law_line, loss_figure
 from oscsim.report.sheet import write_sheet
 from oscsim.report.sheet_data import embedded
+from oscsim.report.sheet_laws import said_fit
 from oscsim.sweep.laws import lost_alignment
 from oscsim.sweep.run import sweep
 from tests.report.sheet_sample import (
@@ -130,6 +132,23 @@ def test_a_law_line_stays_within_what_was_fitted(sample):
         assert np.isfinite(loss).all()
 
 
+def test_a_poor_law_is_said_and_not_drawn(sample):
+    rule = sample[0]
+    one = next(r for r in rule.rules if r.law is not None)
+    assert law_line(one, rule) is not None
+    for r2, chi2, said in (
+        (0.5, 1.0, "is poor: use the data"),
+        (math.nan, 1.0, "is poor: use the data"),
+        (0.99, 1.0, "holds within scatter"),
+        (0.99, 30.0, "describes, roughly"),
+        (0.99, math.nan, "describes, roughly"),
+    ):
+        law = replace(one.law, r2=r2, chi2=chi2)
+        assert said_fit(law) == said
+        is_drawn = law_line(replace(one, law=law), rule) is not None
+        assert is_drawn == (r2 == 0.99)
+
+
 def test_the_best_is_marked_once_a_value(folder):
     found = rows(folder, "best-relative_diffusion.csv")
     best = {float(r["relative_diffusion"]): r for r in found if r["is"] == "best"}
@@ -140,7 +159,7 @@ def test_the_best_is_marked_once_a_value(folder):
         least = min(float(r["bits_per_byte"]) for r in there)
         assert float(row["bits_per_byte"]) == least
     assert best[0.0]["model"] == "osc-d16"
-    assert best[1.0]["model"] == "osc-d8"
+    assert best[1.0]["model"] == "osc-d2"
 
 
 def test_the_front_holds_cells_and_the_baseline(folder, sample):

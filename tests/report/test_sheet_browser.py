@@ -193,7 +193,7 @@ def test_a_link_opens_the_cell(opened, sheet, table):
     cell = page.locator(f"{place} + div")
     assert not cell.is_visible()
     link.click()
-    assert cell.is_visible()
+    cell.wait_for(state="visible")
     assert table.cells[int(place.split("-")[1])].digest in cell.inner_text()
 
 

@@ -1,0 +1,64 @@
+"""The fitted laws of a sweep as a table, and how far each can be used."""
+
+import math
+
+from oscsim.report.loss_figure import LEAST_R2
+from oscsim.report.markup import items, paragraph, table
+from oscsim.report.rule_terminal import said_interval
+from oscsim.report.sheet_sections import ordered
+from oscsim.sweep.laws import PowerLaw
+from oscsim.sweep.rule import DesignRule
+
+MOST_CHI2 = 3.0
+"""A law with more per degree of freedom misses the data by more than scatter."""
+
+
+def laws_table(rule: DesignRule) -> str:
+    """Return the fitted laws, and why others have none."""
+    with_law = [one for one in ordered(rule) if one.law is not None]
+    rows = [
+        (
+            one.subject,
+            str(one.d_osc or "-"),
+            one.axis,
+            one.law_of,
+            said_interval(one.law.amplitude, "smaller"),
+            said_interval(one.law.exponent, "smaller"),
+            f"{one.law.r2:.4f}",
+            "-" if math.isnan(one.law.chi2) else f"{one.law.chi2:.2g}",
+            said_fit(one.law),
+        )
+        for one in with_law
+        if one.law is not None
+    ]
+    header = (
+        "model",
+        "d_osc",
+        "number",
+        "x",
+        "C",
+        "b",
+        "R²",
+        "χ² per freedom",
+        "so it",
+    )
+    said = [
+        f"{one.subject}, {one.axis}: no law, {one.why_no_law}"
+        for one in ordered(rule)
+        if one.law is None
+    ]
+    found = ""
+    if rows:
+        found = "<h3>Laws: loss beyond the best value = C x^b</h3>" + paragraph(
+            "χ² far above 1: the scatter over chips does not explain what the law "
+            "misses, so that it describes the data but does not hold exactly."
+        )
+        found += table(header, rows, numbers=(6, 7))
+    return found + (items(said) if said else "")
+
+
+def said_fit(law: PowerLaw) -> str:
+    """Return in words how well a law fits."""
+    if not law.r2 >= LEAST_R2:
+        return "is poor: use the data"
+    return "holds within scatter" if law.chi2 <= MOST_CHI2 else "describes, roughly"
