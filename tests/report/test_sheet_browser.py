@@ -5,7 +5,6 @@ import shutil
 
 import numpy as np
 import pytest
-from playwright.sync_api import sync_playwright
 
 from oscsim.sweep.surrogate import surrogates
 from tests.report.sheet_sample import page_of, sweep_table
@@ -25,6 +24,9 @@ def browser():
             "with -m 'not browser'",
             pytrace=False,
         )
+    # Imported here, so that the suite without these tests does without it.
+    from playwright.sync_api import sync_playwright
+
     with sync_playwright() as playwright:
         chromium = playwright.chromium
         started = chromium.launch(executable_path=found, args=["--no-sandbox"])
