@@ -221,7 +221,7 @@
     table.tHead.append(first);
     found.forEach((one) => {
       const cells = [called(one.model), around4(one.at), percent(one.at.loss),
-        ...(priced ? [energy(one.at)] : []), one === best ? "best" : ""];
+        ...(priced ? [energy(one.at)] : []), one === best && found.length > 1 ? "best" : ""];
       const row = element("tr");
       cells.forEach((text, k) => {
         const cell = element("td", text);

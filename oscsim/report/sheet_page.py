@@ -152,7 +152,7 @@ def _best(rule: DesignRule, drawn: Iterable[Drawn]) -> str:
             f"Above, the best d_osc against {named(one.axis)}, and those that are "
             "not worse beyond the 95 % intervals of the paired difference over chips "
             "and over items. Below, by how much each model is behind the best. Other "
-            "numbers at their best.",
+            "numbers are held as for the rules.",
             {},
             set(),
         )

@@ -95,7 +95,7 @@ def _misses(rule: DesignRule, grids: tuple[Surrogate, ...]) -> str:
     worst = max(one[1] for one in missed)
     return paragraph(
         f"A check: inner cells interpolated from their neighbours, as if they had not "
-        f"been run, miss by {middle:.4f} {metric_words(rule.table.metric)} in the "
+        f"been run, miss the {metric_words(rule.table.metric)} by {middle:.4f} in the "
         f"median of the worst model and {worst:.4f} at most. With them, gaps are "
         "narrower."
     )

@@ -22,6 +22,7 @@ from oscsim.report.loss_figure import law_line, loss_figure
 from oscsim.report.sheet import write_sheet
 from oscsim.report.sheet_data import embedded
 from oscsim.report.sheet_laws import said_fit
+from oscsim.report.sheet_sections import together_section
 from oscsim.sweep.laws import lost_alignment
 from oscsim.sweep.run import sweep
 from tests.report.sheet_sample import (
@@ -316,3 +317,60 @@ def test_a_sweep_becomes_a_sheet_by_command(tmp_path, capsys):
         assert name in re.sub(r"\s", "", said)
     text = (tmp_path / "one" / "sheet.html").read_text("utf-8")
     assert "72000000.0" in text, "the device's fields are on the page"
+
+
+def test_pairs_are_called_what_their_intervals_say():
+    def pair(low, high):
+        excess = [0.5 * (low + high), low, high]
+        axes, values = ["weight_bits", "stuck_on"], [3.0, 0.1]
+        numbers = {"apart": 0.1, "together": 0.2}
+        return {
+            "model": "m",
+            "axes": axes,
+            "values": values,
+            "excess": excess,
+        } | numbers
+
+    told = {
+        (0.01, 0.02): "worse together",
+        (-0.02, -0.01): "less bad together",
+        (-0.01, 0.01): "not told apart from additive",
+    }
+    for ends, said in told.items():
+        text = together_section({"interactions": [pair(*ends)], "sobol": []})
+        assert [words for words in told.values() if words in text] == [said]
+        assert "weight_bits 3 and stuck_on 0.1" in text
+    shares = {
+        "model": "m",
+        "axes": ["a", "b"],
+        "first": [0.6, 0.3],
+        "total": [0.7, 0.4],
+    }
+    text = together_section({"interactions": [], "sobol": [shares]})
+    assert "a 0.60 (with interactions 0.70), b 0.30" in text
+    assert together_section({"interactions": [], "sobol": []}) == ""
+
+
+def test_a_loss_that_is_not_monotone_is_told():
+    table = sweep_table(models=("osc-d2",), axes={"stuck_on": (0.0, 0.1, 0.2)})
+    middle = table.cells[1]
+    raised = middle.__class__(**middle.__dict__ | {"values": middle.values + 0.2})
+    bent = table.__class__(
+        **table.__dict__ | {"cells": (table.cells[0], raised, table.cells[2])}
+    )
+    said = "the loss is not monotone, the curve misses it by up to 5.00 %"
+    assert said in page_of(bent, has_figures=False)
+    assert "not monotone" not in page_of(table, has_figures=False)
+
+
+def test_an_axis_of_one_layer_says_which(tmp_path):
+    axes = {"layer0.weight_bits": (3, 4), "layer1.weight_bits": (3, 4)}
+    write_sheet(
+        tmp_path, *everything(sweep_table(axes=axes, models=("osc-d2",))), device_of
+    )
+    assert (tmp_path / "loss-layer0.weight_bits.svg").exists()
+    text = (tmp_path / "sheet.html").read_text("utf-8")
+    assert "layer 0: coupling bits (layer0.weight_bits)" in text
+    places = re.findall(r'\bid="([^"]+)"', text)
+    assert len(places) == len(set(places))
+    assert all(re.fullmatch(r"[\w.-]+", place) for place in places)
