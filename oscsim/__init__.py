@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from oscsim.bridge.language import LanguageRun
     from oscsim.bridge.language_compare import LanguageComparison
     from oscsim.bridge.text_data import ByteText, read_bytes
+    from oscsim.design.rule import DesignRule, fit_rule
+    from oscsim.design.run import sweep
+    from oscsim.design.spec import read_spec
+    from oscsim.design.table import read_table
     from oscsim.energy.ledger import Ledger, account
     from oscsim.errors import OscsimError
     from oscsim.network.potential import potential
@@ -94,6 +98,11 @@ _HOME = {
     "ladder": "study.ladder",
     "Robustness": "study.robustness",
     "robustness": "study.robustness",
+    "DesignRule": "design.rule",
+    "fit_rule": "design.rule",
+    "read_spec": "design.spec",
+    "read_table": "design.table",
+    "sweep": "design.run",
     "Device": "substrate.device",
     "Perturbation": "substrate.perturb",
 }
@@ -103,6 +112,7 @@ __all__ = [
     "Checkpoint",
     "Comparison",
     "Cost",
+    "DesignRule",
     "Device",
     "DigitSet",
     "Ladder",
@@ -120,6 +130,7 @@ __all__ = [
     "all_to_all",
     "compare",
     "effective_frequencies",
+    "fit_rule",
     "generate",
     "infer",
     "ladder",
@@ -136,13 +147,16 @@ __all__ = [
     "random_regular",
     "read_bytes",
     "read_digits",
+    "read_spec",
     "read_sva",
+    "read_table",
     "ring",
     "robustness",
     "scale_free",
     "settling_times",
     "simulate",
     "small_world",
+    "sweep",
 ]
 
 

@@ -8,8 +8,8 @@ import typer
 from oscsim import cli_output
 
 if TYPE_CHECKING:
-    from oscsim.sweep.interactions import Sobol
-    from oscsim.sweep.rule import DesignRule
+    from oscsim.design.interactions import Sobol
+    from oscsim.design.rule import DesignRule
 
 
 def rule(
@@ -39,13 +39,13 @@ def rule(
     ] = False,
 ) -> int:
     """Say which hardware numbers are good enough, with intervals over chips."""
+    from oscsim.design.interactions import interactions
+    from oscsim.design.pareto import pareto
+    from oscsim.design.rule import LOSSES, fit_rule
+    from oscsim.design.rule_json import rule_json
+    from oscsim.design.store import open_store
+    from oscsim.design.table import read_table
     from oscsim.report.rule_terminal import print_rule
-    from oscsim.sweep.interactions import interactions
-    from oscsim.sweep.pareto import pareto
-    from oscsim.sweep.rule import LOSSES, fit_rule
-    from oscsim.sweep.rule_json import rule_json
-    from oscsim.sweep.store import open_store
-    from oscsim.sweep.table import read_table
 
     held = cli_output.assignments(at, "--at")
     files: list[Path] = []
@@ -69,8 +69,8 @@ def rule(
 
 def _shares(found: "DesignRule") -> "tuple[Sobol, ...]":
     """Return Sobol indices of the models whose numbers form a full grid."""
+    from oscsim.design.interactions import sobol
     from oscsim.errors import SpecError
-    from oscsim.sweep.interactions import sobol
 
     done = []
     for subject in found.table.subjects:

@@ -13,8 +13,8 @@ from oscsim import cli_output
 from oscsim.command_line import INTERRUPTED, complain
 
 if TYPE_CHECKING:
-    from oscsim.sweep.cost import Forecast
-    from oscsim.sweep.run import SweepResult
+    from oscsim.design.cost import Forecast
+    from oscsim.design.run import SweepResult
 
 
 def sweep(
@@ -44,11 +44,11 @@ def sweep(
 ) -> int:
     """Run checkpoints over a grid of hardware numbers; a stopped sweep goes on."""
     from oscsim.bridge.passes import thread_count
+    from oscsim.design.cost import forecast
+    from oscsim.design.run import prepare
+    from oscsim.design.run import sweep as run_sweep
+    from oscsim.design.spec import read_spec
     from oscsim.errors import SpecError
-    from oscsim.sweep.cost import forecast
-    from oscsim.sweep.run import prepare
-    from oscsim.sweep.run import sweep as run_sweep
-    from oscsim.sweep.spec import read_spec
 
     if workers is not None and scheduler is not None:
         raise SpecError("give --workers or --scheduler, not both")

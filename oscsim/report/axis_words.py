@@ -2,8 +2,8 @@
 
 import math
 
-from oscsim.sweep.axes import field_of, layer_of
-from oscsim.sweep.replicates import Interval
+from oscsim.design.axes import field_of, layer_of
+from oscsim.design.replicates import Interval
 
 WORDS = {
     "relative_diffusion": "noise D / median |h|",

@@ -5,14 +5,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
+from oscsim.design.curve import position
+from oscsim.design.rule import DesignRule, Optimum, line
 from oscsim.errors import SpecError
 from oscsim.report.axis_words import metric_words, words
 from oscsim.report.canvas import INK, LINES, MARKERS, plain
 from oscsim.report.column import column, legend, legend_mm
 from oscsim.report.loss_figure import label_of, rules_along, scale_values
 from oscsim.report.study_figures import SHADES
-from oscsim.sweep.curve import position
-from oscsim.sweep.rule import DesignRule, Optimum, line
 
 
 def optima_along(rule: DesignRule, axis: str) -> list[Optimum]:
@@ -42,7 +42,7 @@ def best_figure(rule: DesignRule, axis: str) -> Figure:
     Parameters
     ----------
     rule : DesignRule
-        From `oscsim.sweep.rule.fit_rule`.
+        From `oscsim.design.rule.fit_rule`.
     axis : str
         The number.
 

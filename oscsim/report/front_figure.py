@@ -7,13 +7,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
+from oscsim.design.pareto import ParetoPoint
 from oscsim.errors import SpecError
 from oscsim.report.axis_words import direction, metric_words
 from oscsim.report.canvas import INK, MARKERS, plain
 from oscsim.report.column import column, legend, legend_mm
 from oscsim.report.numbers import quantity
 from oscsim.report.study_figures import SHADES
-from oscsim.sweep.pareto import ParetoPoint
 
 BASELINES = {"same model, digital": "^", "digital softmax of the same size": "v"}
 LEAST_RANGE = 1.5
@@ -37,7 +37,7 @@ def front_figure(
     Parameters
     ----------
     points : sequence of ParetoPoint
-        From `oscsim.sweep.pareto.pareto`.
+        From `oscsim.design.pareto.pareto`.
     metric : str
         What is measured.
     links : mapping of int to str, optional

@@ -7,14 +7,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
+from oscsim.design.curve import is_log, position, value_at
+from oscsim.design.replicates import half_width
+from oscsim.design.rule import AxisRule, DesignRule, disturbance
 from oscsim.errors import SpecError
 from oscsim.report.axis_words import words
 from oscsim.report.canvas import LINES, MARKERS, plain
 from oscsim.report.column import column, legend, legend_mm
 from oscsim.report.study_figures import SHADES
-from oscsim.sweep.curve import is_log, position, value_at
-from oscsim.sweep.replicates import half_width
-from oscsim.sweep.rule import AxisRule, DesignRule, disturbance
 from oscsim.typing import FloatArray
 
 LINEAR_PERCENT = 1.0
@@ -45,7 +45,7 @@ def loss_figure(
     Parameters
     ----------
     rule : DesignRule
-        From `oscsim.sweep.rule.fit_rule`.
+        From `oscsim.design.rule.fit_rule`.
     axis : str
         The number.
     links : mapping of str to list of str, optional

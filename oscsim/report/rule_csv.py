@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from oscsim.design.pareto import ParetoPoint
+from oscsim.design.replicates import half_width
+from oscsim.design.rule import DesignRule
 from oscsim.report.best_figure import metrics_along, optima_along
 from oscsim.report.loss_figure import law_line, rules_along
-from oscsim.sweep.pareto import ParetoPoint
-from oscsim.sweep.replicates import half_width
-from oscsim.sweep.rule import DesignRule
 
 
 def rule_csv(content: dict[str, Any]) -> bytes:
@@ -22,7 +22,7 @@ def rule_csv(content: dict[str, Any]) -> bytes:
     Parameters
     ----------
     content : dict
-        From `oscsim.sweep.rule_json.rule_json`.
+        From `oscsim.design.rule_json.rule_json`.
     """
     header = (
         "model,d_osc,number,better,held_at,chips,loss,allowed,allowed_low,allowed_high"

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from oscsim.sweep.axes import Value
-from oscsim.sweep.pareto import ParetoPoint
-from oscsim.sweep.rule import DesignRule
-from oscsim.sweep.table import SweepTable
+from oscsim.design.axes import Value
+from oscsim.design.pareto import ParetoPoint
+from oscsim.design.rule import DesignRule
+from oscsim.design.table import SweepTable
 
 QUANTILES = (0.1, 0.5, 0.9)
 
@@ -25,9 +25,9 @@ def rule_dataset(rule: DesignRule, points: Sequence[ParetoPoint]) -> xr.Dataset:
     Parameters
     ----------
     rule : DesignRule
-        From `oscsim.sweep.rule.fit_rule`.
+        From `oscsim.design.rule.fit_rule`.
     points : sequence of ParetoPoint
-        From `oscsim.sweep.pareto.pareto`.
+        From `oscsim.design.pareto.pareto`.
     """
     found: dict[str, Any] = _cells(rule.table) | _points(points)
     if rule.rules:

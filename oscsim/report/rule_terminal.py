@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
-from oscsim.sweep.curve import Better
-from oscsim.sweep.interactions import Interaction, Sobol
-from oscsim.sweep.pareto import ParetoPoint
-from oscsim.sweep.replicates import Interval
-from oscsim.sweep.rule import DesignRule
+from oscsim.design.curve import Better
+from oscsim.design.interactions import Interaction, Sobol
+from oscsim.design.pareto import ParetoPoint
+from oscsim.design.replicates import Interval
+from oscsim.design.rule import DesignRule
 
 if TYPE_CHECKING:
     from rich.console import Console

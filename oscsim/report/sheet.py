@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+from oscsim.design.pareto import ParetoPoint
+from oscsim.design.rule import DesignRule
 from oscsim.files import write_whole
 from oscsim.report.column import formats
 from oscsim.report.rule_csv import laws_csv, rule_csv
@@ -10,8 +12,6 @@ from oscsim.report.rule_dataset import netcdf, rule_dataset
 from oscsim.report.sheet_cells import DeviceOf
 from oscsim.report.sheet_figures import drawn_figures
 from oscsim.report.sheet_page import page
-from oscsim.sweep.pareto import ParetoPoint
-from oscsim.sweep.rule import DesignRule
 
 
 def write_sheet(
@@ -34,14 +34,14 @@ def write_sheet(
     folder : Path
         Where; it is made if needed.
     rule : DesignRule
-        From `oscsim.sweep.rule.fit_rule`.
+        From `oscsim.design.rule.fit_rule`.
     content : dict
-        From `oscsim.sweep.rule_json.rule_json`.
+        From `oscsim.design.rule_json.rule_json`.
     front : tuple of ParetoPoint
-        From `oscsim.sweep.pareto.pareto`.
+        From `oscsim.design.pareto.pareto`.
     device_of : callable
         Gives the device of a cell by its digest, as
-        `oscsim.sweep.store.Store.device`.
+        `oscsim.design.store.Store.device`.
 
     Returns
     -------

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Mapping
 from html import escape
 from typing import Any
 
+from oscsim.design.replicates import half_width
+from oscsim.design.table import CellResult, SweepTable
 from oscsim.report.axis_words import metric_words
 from oscsim.report.markup import Content, Link, paragraph, table
 from oscsim.report.numbers import percent, quantity
-from oscsim.sweep.replicates import half_width
-from oscsim.sweep.table import CellResult, SweepTable
 
 DeviceOf = Callable[[str], dict[str, Any]]
 """Gives the device of a cell by the digest of the cell."""

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from oscsim.design.axes import is_whole
+from oscsim.design.curve import is_log
+from oscsim.design.rule import DesignRule
+from oscsim.design.surrogate import Surrogate
 from oscsim.report.axis_words import direction, metric_words, named
-from oscsim.sweep.axes import is_whole
-from oscsim.sweep.curve import is_log
-from oscsim.sweep.rule import DesignRule
-from oscsim.sweep.surrogate import Surrogate
 from oscsim.typing import FloatArray
 
 

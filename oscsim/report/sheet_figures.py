@@ -6,6 +6,9 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from oscsim.design.axes import Value
+from oscsim.design.pareto import ParetoPoint
+from oscsim.design.rule import DesignRule
 from oscsim.errors import SpecError
 from oscsim.report.best_figure import best_figure
 from oscsim.report.front_figure import front_figure
@@ -13,9 +16,6 @@ from oscsim.report.loss_figure import loss_figure, rules_along
 from oscsim.report.rule_csv import best_csv, front_csv, loss_csv
 from oscsim.report.sheet_drawing import CELL
 from oscsim.report.sheet_sections import cells_of
-from oscsim.sweep.axes import Value
-from oscsim.sweep.pareto import ParetoPoint
-from oscsim.sweep.rule import DesignRule
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,9 +51,9 @@ def drawn_figures(rule: DesignRule, front: tuple[ParetoPoint, ...]) -> Iterator[
     Parameters
     ----------
     rule : DesignRule
-        From `oscsim.sweep.rule.fit_rule`.
+        From `oscsim.design.rule.fit_rule`.
     front : tuple of ParetoPoint
-        From `oscsim.sweep.pareto.pareto`.
+        From `oscsim.design.pareto.pareto`.
     """
     numbers = numbers_of(rule)
     for axis in dict.fromkeys(one.axis for one in rule.rules):

@@ -2,12 +2,12 @@
 
 import math
 
+from oscsim.design.laws import PowerLaw
+from oscsim.design.rule import DesignRule
 from oscsim.report.loss_figure import LEAST_R2
 from oscsim.report.markup import items, paragraph, table
 from oscsim.report.rule_terminal import said_interval
 from oscsim.report.sheet_sections import ordered
-from oscsim.sweep.laws import PowerLaw
-from oscsim.sweep.rule import DesignRule
 
 MOST_CHI2 = 3.0
 """A law with more per degree of freedom misses the data by more than scatter."""

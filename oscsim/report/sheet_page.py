@@ -6,6 +6,9 @@ from importlib.resources import files
 from string import Template
 from typing import Any
 
+from oscsim.design.pareto import ParetoPoint
+from oscsim.design.rule import DesignRule
+from oscsim.design.surrogate import surrogates
 from oscsim.report import sheet_sections as parts
 from oscsim.report.axis_words import named
 from oscsim.report.loss_figure import LEAST_R2
@@ -16,9 +19,6 @@ from oscsim.report.sheet_drawing import linked_drawing
 from oscsim.report.sheet_figures import Drawn, key_of, numbers_of, places_of
 from oscsim.report.sheet_laws import laws_table
 from oscsim.report.sheet_predictor import no_predictor, predictor
-from oscsim.sweep.pareto import ParetoPoint
-from oscsim.sweep.rule import DesignRule
-from oscsim.sweep.surrogate import surrogates
 
 MOST_DETAILED = 1000
 """Cells whose details a page holds; of more, those that its figures show."""

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from html import escape
 
+from oscsim.design.axes import is_whole
+from oscsim.design.rule import DesignRule
+from oscsim.design.surrogate import Surrogate
 from oscsim.report.axis_words import metric_words, named
 from oscsim.report.markup import items, paragraph
-from oscsim.sweep.axes import is_whole
-from oscsim.sweep.rule import DesignRule
-from oscsim.sweep.surrogate import Surrogate
 from oscsim.typing import FloatArray
 
 

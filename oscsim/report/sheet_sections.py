@@ -5,15 +5,15 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
+from oscsim.design.pareto import ParetoPoint
+from oscsim.design.replicates import Interval, half_width
+from oscsim.design.rule import AxisRule, DesignRule, line
+from oscsim.design.table import CellResult
 from oscsim.report.axis_words import fixed_interval, metric_words, named
 from oscsim.report.markup import Content, items, paragraph, table
 from oscsim.report.numbers import quantity
 from oscsim.report.rule_terminal import said_interval
 from oscsim.report.sheet_cells import link_to, percent_of
-from oscsim.sweep.pareto import ParetoPoint
-from oscsim.sweep.replicates import Interval, half_width
-from oscsim.sweep.rule import AxisRule, DesignRule, line
-from oscsim.sweep.table import CellResult
 
 MOST_ROWS = 200
 """Rows of the table of the front and of optima; CSV files have all."""

@@ -4,13 +4,13 @@ import itertools
 
 import numpy as np
 
+from oscsim.design.pareto import pareto
+from oscsim.design.rule import fit_rule
+from oscsim.design.rule_json import rule_json
+from oscsim.design.subject import Known
+from oscsim.design.table import CellResult, SweepTable
 from oscsim.report.sheet_figures import drawn_figures
 from oscsim.report.sheet_page import page
-from oscsim.sweep.pareto import pareto
-from oscsim.sweep.rule import fit_rule
-from oscsim.sweep.rule_json import rule_json
-from oscsim.sweep.subject import Known
-from oscsim.sweep.table import CellResult, SweepTable
 
 NOISES = (0.0, 0.001, 0.01, 0.1, 1.0)
 BITS = (3, 4, 6)

@@ -14,6 +14,8 @@ import xarray as xr
 from matplotlib import image
 
 from oscsim.cli import run
+from oscsim.design.laws import lost_alignment
+from oscsim.design.run import sweep
 from oscsim.errors import SpecError
 from oscsim.report import sheet_page
 from oscsim.report.best_figure import best_figure
@@ -23,8 +25,7 @@ from oscsim.report.sheet import write_sheet
 from oscsim.report.sheet_data import embedded
 from oscsim.report.sheet_laws import said_fit
 from oscsim.report.sheet_sections import together_section
-from oscsim.sweep.laws import lost_alignment
-from oscsim.sweep.run import sweep
+from tests.design.specs import small
 from tests.report.sheet_sample import (
     BITS,
     NOISES,
@@ -33,7 +34,6 @@ from tests.report.sheet_sample import (
     page_of,
     sweep_table,
 )
-from tests.sweep.specs import small
 
 
 @pytest.fixture(scope="module")

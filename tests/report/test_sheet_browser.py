@@ -6,7 +6,7 @@ import shutil
 import numpy as np
 import pytest
 
-from oscsim.sweep.surrogate import surrogates
+from oscsim.design.surrogate import surrogates
 from tests.report.sheet_sample import page_of, sweep_table
 
 pytestmark = pytest.mark.browser

@@ -12,14 +12,14 @@ from oscsim.bridge.engine import chip_passes
 from oscsim.bridge.passes import AnyPass, Outcome
 from oscsim.bridge.placement import place
 from oscsim.counts import Counts
+from oscsim.design.cells import Cell
+from oscsim.design.subject import Subject
 from oscsim.energy.components import Library
 from oscsim.energy.ledger import account
 from oscsim.energy.prices import Prices
 from oscsim.errors import EvaluationError
 from oscsim.models.fixed_query import Pass
 from oscsim.substrate.tally import SettleTally
-from oscsim.sweep.cells import Cell
-from oscsim.sweep.subject import Subject
 from oscsim.typing import FloatArray
 
 ENERGY_DRAWS = 512

@@ -8,15 +8,15 @@ import time
 import numpy as np
 import pytest
 
+from oscsim.design.interactions import interactions, sobol
+from oscsim.design.laws import lost_alignment
+from oscsim.design.pareto import pareto
+from oscsim.design.replicates import Interval
+from oscsim.design.rule import curve_of, fit_rule
+from oscsim.design.rule_json import rule_json
+from oscsim.design.subject import Known
+from oscsim.design.table import CellResult, SweepTable
 from oscsim.errors import SpecError
-from oscsim.sweep.interactions import interactions, sobol
-from oscsim.sweep.laws import lost_alignment
-from oscsim.sweep.pareto import pareto
-from oscsim.sweep.replicates import Interval
-from oscsim.sweep.rule import curve_of, fit_rule
-from oscsim.sweep.rule_json import rule_json
-from oscsim.sweep.subject import Known
-from oscsim.sweep.table import CellResult, SweepTable
 
 DIGITAL = 2.0
 DRIVES = np.exp(np.random.default_rng(5).normal(size=4001))

@@ -7,8 +7,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 from scipy.optimize import isotonic_regression
 
+from oscsim.design.replicates import RESAMPLES, Interval, interval
 from oscsim.errors import SpecError
-from oscsim.sweep.replicates import RESAMPLES, Interval, interval
 from oscsim.typing import FloatArray
 
 Better: TypeAlias = Literal["smaller", "larger"]

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from oscsim.design.curve import Curve, position
+from oscsim.design.laws import lost_alignment, mean_alignment, power_law
+from oscsim.design.replicates import interval, widening
 from oscsim.errors import SpecError
-from oscsim.sweep.curve import Curve, position
-from oscsim.sweep.laws import lost_alignment, mean_alignment, power_law
-from oscsim.sweep.replicates import interval, widening
 
 ALIGNMENT_AT_8 = {2: 0.93524, 3: 0.87500, 8: 0.63768, 32: 0.23674}
 

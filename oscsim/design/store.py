@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from oscsim.design.cells import Cell
+from oscsim.design.subject import Known
+from oscsim.design.work import Outcomes, Task
 from oscsim.errors import SpecError, StoreError
-from oscsim.sweep.cells import Cell
-from oscsim.sweep.subject import Known
-from oscsim.sweep.work import Outcomes, Task
 from oscsim.typing import FloatArray
 
 FORMAT = 1
@@ -58,7 +58,7 @@ class StoredResult(NamedTuple):
     value : float
         The metric; NaN if it failed.
     clipped, zeroed, undriven, unsettled : float
-        As in `oscsim.sweep.work.Outcomes`.
+        As in `oscsim.design.work.Outcomes`.
     joules : tuple of float, or None
         p10, p50, p90 per token.
     failure : str

@@ -5,8 +5,8 @@ import sqlite3
 from functools import cache
 from pathlib import Path
 
-from oscsim.sweep.run import Prepared, prepare
-from oscsim.sweep.spec import parse_spec
+from oscsim.design.run import Prepared, prepare
+from oscsim.design.spec import parse_spec
 
 DATA = Path(__file__).parents[2] / "data"
 CHECKPOINT = str(DATA / "checkpoints" / "sva-osc-d2-s0")

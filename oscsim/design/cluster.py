@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from oscsim.design.local import AHEAD, MOST_DEATHS, Done, Take
+from oscsim.design.subject import Subject
+from oscsim.design.versions import versions
+from oscsim.design.work import Outcomes, Task, work
 from oscsim.errors import SpecError, StoreError
-from oscsim.sweep.local import AHEAD, MOST_DEATHS, Done, Take
-from oscsim.sweep.subject import Subject
-from oscsim.sweep.versions import versions
-from oscsim.sweep.work import Outcomes, Task, work
 
 if TYPE_CHECKING:
     from distributed import Client

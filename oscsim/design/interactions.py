@@ -8,12 +8,12 @@ import numpy as np
 from scipy.interpolate import RegularGridInterpolator
 from scipy.stats import sobol_indices, uniform
 
+from oscsim.design.axes import Value, field_of
+from oscsim.design.curve import position
+from oscsim.design.replicates import RESAMPLES, Interval, interval
+from oscsim.design.rule import BETTER, DesignRule
+from oscsim.design.table import SweepTable
 from oscsim.errors import SpecError
-from oscsim.sweep.axes import Value, field_of
-from oscsim.sweep.curve import position
-from oscsim.sweep.replicates import RESAMPLES, Interval, interval
-from oscsim.sweep.rule import BETTER, DesignRule
-from oscsim.sweep.table import SweepTable
 from oscsim.typing import FloatArray
 
 SOBOL_POINTS = 2048

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from oscsim.bridge.language_compare import student_interval
+from oscsim.design.axes import Value, field_of
+from oscsim.design.curve import Better, Curve
+from oscsim.design.laws import PowerLaw, lost_alignment, power_law
+from oscsim.design.replicates import RESAMPLES, Interval
+from oscsim.design.subject import Known
+from oscsim.design.table import CellResult, SweepTable
 from oscsim.errors import SpecError
-from oscsim.sweep.axes import Value, field_of
-from oscsim.sweep.curve import Better, Curve
-from oscsim.sweep.laws import PowerLaw, lost_alignment, power_law
-from oscsim.sweep.replicates import RESAMPLES, Interval
-from oscsim.sweep.subject import Known
-from oscsim.sweep.table import CellResult, SweepTable
 from oscsim.typing import FloatArray
 
 LOSSES = (0.01, 0.02, 0.05, 0.10)
@@ -151,7 +151,7 @@ def fit_rule(
     Parameters
     ----------
     table : SweepTable
-        From `oscsim.sweep.table.read_table`.
+        From `oscsim.design.table.read_table`.
     losses : sequence of float
         Shares of the digital metric that may be lost, > 0.
     at : mapping of str to value, optional

@@ -16,16 +16,16 @@ from oscsim.bridge.infer import existing_lengths
 from oscsim.bridge.language_compare import student_interval
 from oscsim.bridge.passes import thread_count
 from oscsim.bridge.text_data import ByteText
+from oscsim.design.baselines import baselines
+from oscsim.design.cells import Cell, cells_of
+from oscsim.design.local import Done, Take, run_here, run_locally
+from oscsim.design.spec import SweepSpec
+from oscsim.design.store import Store, create_or_resume
+from oscsim.design.subject import Known, Subject, learn, subjects_of
+from oscsim.design.versions import versions
+from oscsim.design.work import Task
 from oscsim.errors import SpecError
 from oscsim.models.config import FixedQueryConfig
-from oscsim.sweep.baselines import baselines
-from oscsim.sweep.cells import Cell, cells_of
-from oscsim.sweep.local import Done, Take, run_here, run_locally
-from oscsim.sweep.spec import SweepSpec
-from oscsim.sweep.store import Store, create_or_resume
-from oscsim.sweep.subject import Known, Subject, learn, subjects_of
-from oscsim.sweep.versions import versions
-from oscsim.sweep.work import Task
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,7 +209,7 @@ def _executor(
 ) -> "Iterator[partial[Iterator[Done]]]":
     """Give what runs tasks: this process, others, or a cluster."""
     if scheduler is not None:
-        from oscsim.sweep.cluster import connected, run_on_cluster  # noqa: PLC0415
+        from oscsim.design.cluster import connected, run_on_cluster  # noqa: PLC0415
 
         with connected(scheduler) as client:
             yield partial(run_on_cluster, client, ready.subjects)

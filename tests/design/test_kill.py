@@ -3,6 +3,7 @@
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -10,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from oscsim.sweep.run import sweep
-from tests.sweep.specs import everything, small, spec_file
+from oscsim.design.run import sweep
+from tests.design.specs import everything, small, spec_file
 
 AXES = {"weight_bits": [2, 3, 4, 5, 6, 7], "coupling_mismatch": [0.0, 0.05, 0.1]}
 
@@ -33,11 +34,12 @@ def kill_and_resume(tmp_path, kills, seed):
     draw, seen, cut = random.Random(seed), 0, 0
     while cut < kills:
         child = start(spec, store, workers=1 + cut % 2)
-        deadline = time.monotonic() + draw.uniform(0.5, 6.0)
+        deadline = time.monotonic() + draw.uniform(0.5, 8.0)
         while time.monotonic() < deadline and child.poll() is None:
             time.sleep(0.01)
         if child.poll() is not None:
-            assert child.returncode == 0, child.stderr.read().decode()
+            _, errors = child.communicate()
+            assert child.returncode == 0, errors.decode()
             store.unlink()
             seen = 0
             continue
@@ -55,8 +57,6 @@ def kill_and_resume(tmp_path, kills, seed):
 
 
 def everything_or_nothing(store):
-    import sqlite3
-
     try:
         return everything(store)[0]
     except sqlite3.OperationalError:

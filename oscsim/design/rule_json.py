@@ -3,11 +3,11 @@
 import math
 from typing import Any
 
-from oscsim.sweep.interactions import Interaction, Sobol
-from oscsim.sweep.laws import PowerLaw
-from oscsim.sweep.pareto import ParetoPoint
-from oscsim.sweep.replicates import Interval
-from oscsim.sweep.rule import AxisRule, DesignRule
+from oscsim.design.interactions import Interaction, Sobol
+from oscsim.design.laws import PowerLaw
+from oscsim.design.pareto import ParetoPoint
+from oscsim.design.replicates import Interval
+from oscsim.design.rule import AxisRule, DesignRule
 
 
 def rule_json(

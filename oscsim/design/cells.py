@@ -12,10 +12,7 @@ from oscsim.bridge.cost import require_prices
 from oscsim.bridge.placement import Placement
 from oscsim.bridge.setting import Setting, update_of
 from oscsim.bridge.text_data import ByteText
-from oscsim.errors import SpecError
-from oscsim.models.config import FixedQueryConfig
-from oscsim.substrate.device import IMPERFECTIONS, Device, as_device
-from oscsim.sweep.axes import (
+from oscsim.design.axes import (
     FIELDS,
     RELATIVE,
     Point,
@@ -26,8 +23,11 @@ from oscsim.sweep.axes import (
     latin_hypercube,
     layer_of,
 )
-from oscsim.sweep.spec import SweepSpec
-from oscsim.sweep.subject import Known, Subject
+from oscsim.design.spec import SweepSpec
+from oscsim.design.subject import Known, Subject
+from oscsim.errors import SpecError
+from oscsim.models.config import FixedQueryConfig
+from oscsim.substrate.device import IMPERFECTIONS, Device, as_device
 
 _SAID_ONLY = {"description", "provenance", "changes"}
 

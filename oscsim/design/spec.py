@@ -8,10 +8,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from oscsim.bridge.engine import checked_draws
 from oscsim.bridge.setting import SEED_END
+from oscsim.design.axes import Axis, Value, axes_of, require_axis, require_together
 from oscsim.errors import SpecError
 from oscsim.substrate.device import Rung
 from oscsim.substrate.device_file import first_problem
-from oscsim.sweep.axes import Axis, Value, axes_of, require_axis, require_together
 
 Design: TypeAlias = Literal["grid", "latin-hypercube", "list"]
 

@@ -6,6 +6,8 @@ from oscsim.bridge.cost import shape_for
 from oscsim.bridge.infer import existing_lengths
 from oscsim.bridge.text_data import ByteText
 from oscsim.counts import Counts
+from oscsim.design.subject import Subject
+from oscsim.design.work import ENERGY_DRAWS
 from oscsim.energy.baselines import digital_oscillator, digital_softmax
 from oscsim.energy.components import Library
 from oscsim.energy.ledger import account
@@ -13,8 +15,6 @@ from oscsim.energy.prices import Prices
 from oscsim.energy.rivals import DEFAULT_NODE
 from oscsim.models.config import FixedQueryConfig
 from oscsim.substrate.device import Device
-from oscsim.sweep.subject import Subject
-from oscsim.sweep.work import ENERGY_DRAWS
 
 SOFTMAX = "digital softmax of the same size"
 SAME = "same model, digital"

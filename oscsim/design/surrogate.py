@@ -9,11 +9,11 @@ from functools import cached_property
 import numpy as np
 from scipy.interpolate import RegularGridInterpolator
 
+from oscsim.design.axes import Value
+from oscsim.design.curve import position
+from oscsim.design.replicates import half_width
+from oscsim.design.table import CellResult, SweepTable
 from oscsim.errors import SpecError
-from oscsim.sweep.axes import Value
-from oscsim.sweep.curve import position
-from oscsim.sweep.replicates import half_width
-from oscsim.sweep.table import CellResult, SweepTable
 from oscsim.typing import FloatArray, IntArray
 
 
@@ -47,7 +47,7 @@ class Prediction:
 class Surrogate:
     """The cells of one model as a full grid, linear between neighbours.
 
-    Linear in each number's `oscsim.sweep.curve.position`, in all numbers at once
+    Linear in each number's `oscsim.design.curve.position`, in all numbers at once
     (multilinear): nothing is smoothed or made monotone, and stored cells come
     back as they are.
 

@@ -11,9 +11,9 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from multiprocessing.connection import wait as wait_for
 
+from oscsim.design.subject import Subject
+from oscsim.design.work import Outcomes, Task, work
 from oscsim.errors import StoreError
-from oscsim.sweep.subject import Subject
-from oscsim.sweep.work import Outcomes, Task, work
 
 AHEAD = 2
 """Tasks per worker that are handed out at a time."""

@@ -6,8 +6,8 @@ import numpy as np
 from scipy.optimize import least_squares
 from scipy.special import ive
 
+from oscsim.design.replicates import RESAMPLES, Interval, resampled, stretched
 from oscsim.errors import SpecError
-from oscsim.sweep.replicates import RESAMPLES, Interval, resampled, stretched
 from oscsim.typing import FloatArray
 
 LARGEST = 300.0

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from oscsim.design.axes import Point, Value
+from oscsim.design.store import Store
+from oscsim.design.subject import Known
 from oscsim.errors import SpecError
-from oscsim.sweep.axes import Point, Value
-from oscsim.sweep.store import Store
-from oscsim.sweep.subject import Known
 from oscsim.typing import FloatArray
 
 

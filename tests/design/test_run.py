@@ -7,13 +7,13 @@ from oscsim.bridge.checkpoint import load_checkpoint
 from oscsim.bridge.compare import compare
 from oscsim.bridge.infer import infer
 from oscsim.bridge.language import as_text
+from oscsim.design.run import sweep
+from oscsim.design.store import open_store
 from oscsim.errors import SpecError
 from oscsim.study.drives import drive_length, over_oscillators
 from oscsim.substrate.device import Device
-from oscsim.sweep.run import sweep
-from oscsim.sweep.store import open_store
 from tests.bridge.runs import bundled
-from tests.sweep.specs import DATA, everything, few_sentences, small
+from tests.design.specs import DATA, everything, few_sentences, small
 
 
 @pytest.fixture(scope="module")

@@ -5,9 +5,9 @@ import itertools
 import numpy as np
 import pytest
 
+from oscsim.design.curve import is_log, position, value_at
+from oscsim.design.surrogate import split_axes, surrogates
 from oscsim.errors import SpecError
-from oscsim.sweep.curve import is_log, position, value_at
-from oscsim.sweep.surrogate import split_axes, surrogates
 from tests.report.sheet_sample import CHIPS, NOISES, sweep_table
 
 

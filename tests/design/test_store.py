@@ -6,12 +6,12 @@ import sqlite3
 import numpy as np
 import pytest
 
+from oscsim.design import run
+from oscsim.design.run import sweep
+from oscsim.design.store import FORMAT, open_store
+from oscsim.design.work import Task, work
 from oscsim.errors import SpecError, StoreError
-from oscsim.sweep import run
-from oscsim.sweep.run import sweep
-from oscsim.sweep.store import FORMAT, open_store
-from oscsim.sweep.work import Task, work
-from tests.sweep.specs import everything, few_sentences, small
+from tests.design.specs import everything, few_sentences, small
 
 AXES = {"weight_bits": [3]}
 

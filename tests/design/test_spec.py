@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
+from oscsim.design.axes import Axis, digital_places, grid, latin_hypercube
+from oscsim.design.cells import points_of
+from oscsim.design.run import prepare
+from oscsim.design.spec import parse_spec, read_spec
 from oscsim.errors import DeviceError, SpecError
-from oscsim.sweep.axes import Axis, digital_places, grid, latin_hypercube
-from oscsim.sweep.cells import points_of
-from oscsim.sweep.run import prepare
-from oscsim.sweep.spec import parse_spec, read_spec
-from tests.sweep.specs import content, small, spec
+from tests.design.specs import content, small, spec
 
 
 def test_a_grid_has_every_combination_once():

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from oscsim.sweep.axes import Value
-from oscsim.sweep.replicates import half_width
-from oscsim.sweep.table import SweepTable
+from oscsim.design.axes import Value
+from oscsim.design.replicates import half_width
+from oscsim.design.table import SweepTable
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ import time
 
 import pytest
 
+from oscsim.design import cluster
+from oscsim.design.run import sweep
 from oscsim.errors import SpecError
-from oscsim.sweep import cluster
-from oscsim.sweep.run import sweep
-from tests.sweep.specs import everything, small
+from tests.design.specs import everything, small
 
 distributed = pytest.importorskip("distributed")
 

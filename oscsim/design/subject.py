@@ -14,11 +14,11 @@ from oscsim.bridge.language import LANGUAGE_BLOCK, bits_of
 from oscsim.bridge.passes import BLOCK, Block, Score
 from oscsim.bridge.text_data import ByteText
 from oscsim.counts import Counts
+from oscsim.design.spec import SweepSpec
 from oscsim.errors import SpecError
 from oscsim.models.config import FixedQueryConfig
 from oscsim.models.fixed_query import Pass, settle_digital
 from oscsim.substrate.drive import Drive
-from oscsim.sweep.spec import SweepSpec
 from oscsim.typing import BoolArray, FloatArray
 
 LEVELS = np.linspace(0.0, 1.0, 201)

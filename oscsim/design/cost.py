@@ -6,8 +6,8 @@ from time import perf_counter
 
 import numpy as np
 
-from oscsim.sweep.run import Prepared
-from oscsim.sweep.work import Task, work
+from oscsim.design.run import Prepared
+from oscsim.design.work import Task, work
 
 MILLION = 1_000_000
 BYTES_PER_RESULT = 400
