@@ -12,6 +12,7 @@ import typer
 from oscsim import __version__
 from oscsim.cli_output import assignments as _assignments
 from oscsim.cli_output import console as _console
+from oscsim.cli_output import out_folder as _out_folder
 from oscsim.cli_output import print_json as _print_json
 from oscsim.cli_output import writable as _writable
 from oscsim.command_line import (
@@ -236,8 +237,8 @@ def infer(
     ):
         if value != default:
             extra[option] = value
-    name = out or _folder_name(f"{model.name}-{hardware.name}-{rung}-s{seed}", extra)
-    folder = Path(name)
+    usual = _folder_name(f"{model.name}-{hardware.name}-{rung}-s{seed}", extra)
+    folder = _out_folder(out) or Path(usual)
     with _writable(folder):
         with _progress("chips", as_json) as tick:
             result = run_on_chips(
@@ -370,7 +371,7 @@ def rerun(
     from oscsim.bridge import manifest
 
     recorded = manifest.Manifest.load(Path(record))
-    folder = None if out is None else Path(out)
+    folder = _out_folder(out)
     with _writable(folder):
         with _progress("chips", as_json) as tick:
             result = manifest.rerun(
@@ -435,7 +436,8 @@ def simulate(
     if threads is not None:
         threads = whole_number("n_threads", threads, 1)
     arguments = request.arguments(None if seed is None else seed_number(seed))
-    folder = Path(out or f"runs/{path.stem}-s{arguments['seed']}")
+    usual = Path(f"runs/{path.stem}-s{arguments['seed']}")
+    folder = _out_folder(out) or usual
     with _writable(folder), warnings.catch_warnings(record=True) as noted:
         warnings.simplefilter("always")
         try:
@@ -539,7 +541,8 @@ def _device(
     if rung not in RUNGS:
         raise SpecError(f"unknown rung {rung!r}: one of {', '.join(RUNGS)}")
     fields = _assignments(changes, "--set")
-    device = Device.load(name or default_device(model.d_osc)).changed(**fields)
+    kind = default_device(model.d_osc) if name is None else name
+    device = Device.load(kind).changed(**fields)
     device.require_acting(fields, rung)
     return device
 
