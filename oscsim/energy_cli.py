@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from oscsim import cli_output
+from oscsim.energy_lists import list_checks, list_components, refuse_others
 
 if TYPE_CHECKING:
     from oscsim.bridge.array import OnArray
@@ -135,8 +136,8 @@ def energy(
     if text and not components:
         raise SpecError(f"--filter {text!r} goes with --components")
     if components or validation:
-        _refuse_others(context, "--components" if components else "--validate")
-        return _list(text, as_json) if components else _validate(as_json)
+        refuse_others(context, "--components" if components else "--validate")
+        return list_components(text, as_json) if components else list_checks(as_json)
     if batch < 1:
         raise SpecError(f"--batch must be at least 1, got {batch}")
     for option, rate in (("--macs-per-s", macs), ("--ops-per-s", ops)):
@@ -153,46 +154,6 @@ def energy(
             is_timed=macs is not None or ops is not None,
         )
         _deliver(found, _on_array(found, batch, macs, ops), folder, as_json)
-    return 0
-
-
-def _refuse_others(context: typer.Context, listing: str) -> None:
-    """Refuse options that a list has no use for, rather than leave them out."""
-    from oscsim.errors import SpecError
-
-    kept = {"components", "validation", "text", "as_json"}
-    for parameter in context.command.params:
-        source = context.get_parameter_source(parameter.name or "")
-        is_given = source is not None and source.name == "COMMANDLINE"
-        if is_given and parameter.name not in kept:
-            raise SpecError(f"{parameter.opts[0]} does not go with {listing}")
-
-
-def _list(text: str, as_json: bool) -> int:
-    from oscsim.energy.components import Library
-    from oscsim.errors import SpecError
-    from oscsim.report.estimate_terminal import library_rows, print_library
-
-    rows = library_rows(Library.load(), text)
-    if not rows:
-        raise SpecError(f"no component holds {text!r}: list all without --filter")
-    if as_json:
-        cli_output.print_json([part.model_dump() for part in rows])
-    else:
-        print_library(cli_output.console(), rows)
-    return 0
-
-
-def _validate(as_json: bool) -> int:
-    from oscsim.bridge.array_json import validation_json
-    from oscsim.energy.validation import validate
-    from oscsim.report.validation_table import print_validation
-
-    checks = validate()
-    if as_json:
-        cli_output.print_json(validation_json(checks))
-    else:
-        print_validation(cli_output.console(), checks)
     return 0
 
 

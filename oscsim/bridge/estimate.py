@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from oscsim.bridge.array import attention_of, latency_per_token
-from oscsim.bridge.cost import attention_j
 from oscsim.bridge.decoding import Step, cheapest, decoding_steps
+from oscsim.bridge.estimate_notes import anchor_notes, node_notes, substrate_notes
 from oscsim.bridge.phase_times import PhaseTimes
 from oscsim.bridge.scenario import Pricer, Scenario, on_substrate
 from oscsim.energy.baselines import Shape
@@ -242,8 +242,8 @@ def estimate(
             *notes,
             *([left_out] if why else []),
             *node_notes(device, node_nm),
-            *_on_substrate(device, unit_anchors=unit_anchors),
-            *(_of_constant_anchors(subjects[0], compared) if factors else ()),
+            *substrate_notes(device, unit_anchors=unit_anchors),
+            *(anchor_notes(subjects[0], compared) if factors else ()),
         ),
         latency_s=latency_s,
         library=library,
@@ -295,47 +295,6 @@ def prices_at(device: Device | None, node_nm: int | None) -> tuple[Prices, int]:
         return prices, prices.digital_node_nm or DEFAULT_NODE
     terms = {**prices.terms, **Prices.digital(node_nm).terms}
     return replace(prices, terms=terms, digital_node_nm=node_nm), node_nm
-
-
-def node_notes(device: Device | None, node_nm: int) -> tuple[str, ...]:
-    """Return that oscillators and logic are of different nodes, if they are."""
-    energy = None if device is None else device.energy
-    if energy is None or energy.oscillator_node_nm in (None, node_nm):
-        return ()
-    said = f"oscillators at {energy.oscillator_node_nm} nm beside digital logic at "
-    return (f"{said}{node_nm} nm, each as it is",)
-
-
-def _on_substrate(device: Device | None, *, unit_anchors: bool) -> tuple[str, ...]:
-    """Return what is special in what a substrate is charged, and its rivals."""
-    if device is None:
-        return ()
-    product = (
-        "all anchors are unit vectors: couplings are loaded as they are"
-        if unit_anchors
-        else "couplings are loaded as w |r|: a product and a byte of the norm for "
-        "every pair, unless all anchors are unit vectors"
-    )
-    passes = (
-        "items run one after the other: the anchors of a head are on in every pass "
-        "of its queries"
-    )
-    return passes, product
-
-
-def _of_constant_anchors(mine: Scenario, theirs: Sequence[Scenario]) -> tuple[str, ...]:
-    """Return what a digital rival pays to read anchors, beside what it loses by."""
-    same = next(one for one in theirs if one.remark == SAME)
-    read = same.ledger.joules.get(("load", "sram_read_byte"), 0.0)
-    gained = attention_j(same.ledger) - attention_j(mine.ledger)
-    said = (
-        f"at reuse {mine.reuse:g} the same model done digitally spends "
-        f"{read * 1e9:.3g} nJ per token on reading constant anchors for its drive sum "
-        "from the 32 KB memory; in all its attention stage costs "
-        f"{abs(gained) * 1e9:.3g} nJ {'more' if gained > 0 else 'less'} than the "
-        "substrate's"
-    )
-    return (said,)
 
 
 def latency_of(shape: Shape, device: Device | None) -> float | None:

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from oscsim.bundled import data_folder
 from oscsim.energy.components import Component, Library, read_toml
+from oscsim.energy.device_remarks import bits_of, while_loading
 from oscsim.errors import ComponentError
 from oscsim.substrate.device import Device
 
@@ -179,8 +180,8 @@ class Prices:
             overheads=digital.overheads,
             oscillator_node_nm=device.energy.oscillator_node_nm,
             digital_node_nm=device.energy.digital_node_nm,
-            bits=_bits(device),
-            remarks=(_while_loading(device),),
+            bits=bits_of(device),
+            remarks=(while_loading(device),),
         )
 
     def nominal(self, action: str, library: Library) -> float:
@@ -242,28 +243,6 @@ class Prices:
                 f"price of {action!r}: {base.id} is per cycle, so frequency_hz (Hz) "
                 "of the oscillators is needed"
             )
-
-
-def _bits(device: Device) -> dict[str, int]:
-    found = {
-        "coupler_s": device.weight_bits,
-        "coupling_write": device.weight_bits,
-        "anchor_write": device.anchor_bits,
-        "state_read": device.adc_bits,
-    }
-    return {action: bits for action, bits in found.items() if bits is not None}
-
-
-def _while_loading(device: Device) -> str:
-    if device.runs_while_loading:
-        return (
-            "oscillators, anchors and couplers run while their couplings load "
-            "(runs_while_loading = true), and are gated off in tiles that wait"
-        )
-    return (
-        "oscillators, anchors and couplers are taken to be gated off while couplings "
-        "load (runs_while_loading = false) and in tiles that wait"
-    )
 
 
 def digital_nodes() -> tuple[int, ...]:
