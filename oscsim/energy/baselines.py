@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, get_args
 
 from oscsim.counts import Counts, is_whole
@@ -87,7 +88,7 @@ class Shape:
         if self.is_decoding and not self.causal:
             raise SpecError("only a causal model is decoded, got causal = False")
 
-    @property
+    @cached_property
     def rows(self) -> int:
         """Positions that are computed, over all items."""
         return len(self.lengths) if self.is_decoding else sum(self.lengths)
@@ -97,7 +98,7 @@ class Shape:
         """Width of one head."""
         return self.d_model // self.n_heads
 
-    @property
+    @cached_property
     def pairs(self) -> int:
         """(head, query, anchor) triples of one layer over all items.
 

@@ -18,8 +18,7 @@ from oscsim.energy.mapping import Attention, map_attention
 from oscsim.errors import SpecError
 from oscsim.models import counting
 from oscsim.substrate.device import Device
-from oscsim.substrate.work import time_on
-from oscsim.typing import IntArray
+from oscsim.substrate.work import TimeOn, time_on, time_on_steps
 
 
 def substrate(
@@ -78,11 +77,12 @@ def substrate(
         raise SpecError(
             f"the read-out factors into prefix sums for p = 1 only, got {shape.power}"
         )
-    counts = count_body(shape, reuse)
+    counts, on = count_body(shape, reuse), _time_on(shape, device)
     for _ in range(shape.n_layers):
         count_scored(counts, shape, reuse, cached=1 if factored else 2)
         counting.count_coupling(counts, shape.pairs, shape.coupling)
-        _settle(counts, shape, device, reuse, has_norms=not unit_anchors)
+        count_interface(counts, shape, device, reuse, has_norms=not unit_anchors)
+        _settle(counts, shape, device, on)
         if factored:
             count_factored(counts, shape, reuse)
         else:
@@ -153,26 +153,25 @@ def count_interface(
         counts.add("similarity", "sincos", shape.n_heads * shape.rows)
 
 
-def _settle(
-    counts: Counts, shape: Shape, device: Device, reuse: float, *, has_norms: bool
-) -> None:
+def _settle(counts: Counts, shape: Shape, device: Device, on: TimeOn) -> None:
     by_phase = device.has_phase(shape.d_osc)
     lines = 1 if by_phase else shape.d_osc
     oscillators = shape.n_heads * shape.rows
-    count_interface(counts, shape, device, reuse, has_norms=has_norms)
     counts.add("load", "coupling_write", shape.pairs)
     counts.add("readout", "state_read", oscillators * lines)
     kind = "oscillator_s" if by_phase else "component_s"
-    for length, items in Counter(shape.lengths).items():
-        on = time_on(device, length, _couplings(shape, length))
-        held = items * shape.n_heads * lines
-        counts.add("settle", kind, held * on.oscillators)
-        counts.add("settle", "coupler_s", held * on.couplers)
-        counts.add("settle", "anchor_s", held * on.anchors)
+    held = shape.n_heads * lines
+    counts.add("settle", kind, held * on.oscillators)
+    counts.add("settle", "coupler_s", held * on.couplers)
+    counts.add("settle", "anchor_s", held * on.anchors)
 
 
-def _couplings(shape: Shape, length: int) -> IntArray:
-    """Return the couplings of each query of an item of some length."""
+def _time_on(shape: Shape, device: Device) -> TimeOn:
+    """Return how long the parts of one head are on, over all items of a layer."""
     if shape.is_decoding:
-        return np.array([length])
-    return np.arange(1, length + 1) if shape.causal else np.full(length, length)
+        return time_on_steps(device, np.array(shape.lengths))
+    found = []
+    for length, items in Counter(shape.lengths).items():
+        seen = np.arange(1, length + 1) if shape.causal else np.full(length, length)
+        found.append([items * time for time in time_on(device, length, seen)])
+    return TimeOn(*(math.fsum(times) for times in zip(*found, strict=True)))

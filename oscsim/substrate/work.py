@@ -66,6 +66,23 @@ def time_on(device: Device, anchors: int, couplings: IntArray) -> TimeOn:
     )
 
 
+def time_on_steps(device: Device, contexts: IntArray) -> TimeOn:
+    """Return `time_on` of one query at a time, each against its own anchors.
+
+    Parameters
+    ----------
+    device : Device
+        With a finite settling time.
+    contexts : IntArray, shape (steps,)
+        Anchors that each query sees.
+    """
+    on = np.full(len(contexts), device.settle_time + device.read_time)
+    if device.runs_while_loading:
+        on += row_seconds(device, contexts, device.weight_bits)
+    seen = float(np.sum(contexts * on))
+    return TimeOn(float(np.sum(on)), seen, seen)
+
+
 def row_seconds(device: Device, words: IntArray, bits: int | None) -> FloatArray:
     """Return the time to load rows of some words of some bits (s).
 

@@ -21,7 +21,7 @@ from oscsim.energy.prices import Prices
 from oscsim.energy.substrate import substrate
 from oscsim.errors import DeviceError, SpecError
 from oscsim.substrate.device import Device
-from oscsim.substrate.work import have_unit_norm, time_on
+from oscsim.substrate.work import have_unit_norm, time_on, time_on_steps
 
 DATA = Path(__file__).parents[2] / "data"
 SHAPE = Shape(2, 2, 8, 12, 2, [5, 3], True, "softplus", 7)
@@ -101,6 +101,9 @@ def test_time_on_is_that_of_passes_one_after_the_other(slots, runs_while_loading
         found = time_on(device, 9, np.array(couplings))
         assert found == pytest.approx(naive_time_on(device, 9, couplings), rel=1e-12)
     assert time_on(device, 3, np.array([], int)) == (0, 0, 0)
+    steps = [naive_time_on(device, n, [n]) for n in (3, 9, 4)]
+    summed = [sum(times) for times in zip(*steps, strict=True)]
+    assert time_on_steps(device, np.array([3, 9, 4])) == pytest.approx(summed)
 
 
 def test_counts_follow_the_passes_that_are_printed():
