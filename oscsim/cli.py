@@ -276,14 +276,27 @@ def ladder(
     config: ConfigText = None,
     seed: Seed = 0,
     threads: Threads = None,
+    spice_tokens: Annotated[
+        int | None,
+        typer.Option(
+            "--spice-tokens",
+            help="And this many tokens of the first item in ngspice, on the sphere.",
+            **WHOLE,
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> int:
     """Run every rung from digital to the whole chip, one table."""
+    from oscsim.report.spice_rung_text import print_spice_rung, rung_json
     from oscsim.report.terminal import print_ladder
     from oscsim.study.ladder import ladder as climb
+    from oscsim.study.spice_rung import spice_rung
 
     model, inputs = _model_and_data(checkpoint, data, config, windows, context)
     hardware = _device(device, changes, "device", model)
+    circuit = None
+    if spice_tokens is not None:
+        circuit = spice_rung(model, inputs, tokens=spice_tokens, seed=seed)
     with _progress("rungs", as_json) as tick:
         result = climb(
             model,
@@ -298,9 +311,12 @@ def ladder(
             progress=tick,
         )
     if as_json:
-        _print_json(result.to_dict(model.name))
+        told = result.to_dict(model.name)
+        _print_json(told if circuit is None else told | {"spice": rung_json(circuit)})
     else:
         print_ladder(_console(), result)
+        if circuit is not None:
+            print_spice_rung(_console(), circuit)
     if result.interrupted:
         done = len(result.steps)
         return _complain(f"interrupted after {done} of 5 rungs", INTERRUPTED)
