@@ -12,6 +12,7 @@ import typer
 from oscsim import __version__
 from oscsim.cli_output import assignments as _assignments
 from oscsim.cli_output import console as _console
+from oscsim.cli_output import out_folder as _out_folder
 from oscsim.cli_output import print_json as _print_json
 from oscsim.cli_output import writable as _writable
 from oscsim.command_line import (
@@ -240,8 +241,8 @@ def infer(
     ):
         if value != default:
             extra[option] = value
-    name = out or _folder_name(f"{model.name}-{hardware.name}-{rung}-s{seed}", extra)
-    folder = Path(name)
+    usual = _folder_name(f"{model.name}-{hardware.name}-{rung}-s{seed}", extra)
+    folder = _out_folder(out) or Path(usual)
     with _writable(folder):
         with _progress("chips", as_json) as tick:
             result = run_on_chips(
@@ -279,14 +280,27 @@ def ladder(
     config: ConfigText = None,
     seed: Seed = 0,
     threads: Threads = None,
+    spice_tokens: Annotated[
+        int | None,
+        typer.Option(
+            "--spice-tokens",
+            help="And this many tokens of the first item in ngspice, on the sphere.",
+            **WHOLE,
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> int:
     """Run every rung from digital to the whole chip, one table."""
+    from oscsim.report.spice_rung_text import print_spice_rung, rung_json
     from oscsim.report.terminal import print_ladder
     from oscsim.study.ladder import ladder as climb
+    from oscsim.study.spice_rung import spice_rung
 
     model, inputs = _model_and_data(checkpoint, data, config, windows, context)
     hardware = _device(device, changes, "device", model)
+    circuit = None
+    if spice_tokens is not None:
+        circuit = spice_rung(model, inputs, tokens=spice_tokens, seed=seed)
     with _progress("rungs", as_json) as tick:
         result = climb(
             model,
@@ -301,9 +315,12 @@ def ladder(
             progress=tick,
         )
     if as_json:
-        _print_json(result.to_dict(model.name))
+        told = result.to_dict(model.name)
+        _print_json(told if circuit is None else told | {"spice": rung_json(circuit)})
     else:
         print_ladder(_console(), result)
+        if circuit is not None:
+            print_spice_rung(_console(), circuit)
     if result.interrupted:
         done = len(result.steps)
         return _complain(f"interrupted after {done} of 5 rungs", INTERRUPTED)
@@ -374,7 +391,7 @@ def rerun(
     from oscsim.bridge import manifest
 
     recorded = manifest.Manifest.load(Path(record))
-    folder = None if out is None else Path(out)
+    folder = _out_folder(out)
     with _writable(folder):
         with _progress("chips", as_json) as tick:
             result = manifest.rerun(
@@ -439,7 +456,8 @@ def simulate(
     if threads is not None:
         threads = whole_number("n_threads", threads, 1)
     arguments = request.arguments(None if seed is None else seed_number(seed))
-    folder = Path(out or f"runs/{path.stem}-s{arguments['seed']}")
+    usual = Path(f"runs/{path.stem}-s{arguments['seed']}")
+    folder = _out_folder(out) or usual
     with _writable(folder), warnings.catch_warnings(record=True) as noted:
         warnings.simplefilter("always")
         try:
@@ -543,7 +561,8 @@ def _device(
     if rung not in RUNGS:
         raise SpecError(f"unknown rung {rung!r}: one of {', '.join(RUNGS)}")
     fields = _assignments(changes, "--set")
-    device = Device.load(name or default_device(model.d_osc)).changed(**fields)
+    kind = default_device(model.d_osc) if name is None else name
+    device = Device.load(kind).changed(**fields)
     device.require_acting(fields, rung)
     return device
 

@@ -24,6 +24,8 @@ def assignments(texts: list[str] | None, option: str) -> dict[str, Any]:
         name, equals, value = text.partition("=")
         if not (equals and name):
             raise SpecError(f"{option} takes NAME=VALUE, got {text!r}")
+        if name in fields:
+            raise SpecError(f"{option}: {name} is given twice, last as {value!r}")
         if value.lower() == "none":
             fields[name] = None
             continue
@@ -40,6 +42,21 @@ def _number_or_text(value: str) -> float | str:
         return float(value)
     except ValueError:
         return value
+
+
+def out_folder(text: str | None) -> Path | None:
+    """Return the folder that --out names, None without one.
+
+    Raises
+    ------
+    SpecError
+        If the name is empty: it would mean the current folder.
+    """
+    if text is None:
+        return None
+    if not text.strip():
+        raise SpecError(f"--out takes the name of a folder, got {text!r}")
+    return Path(text)
 
 
 @contextmanager

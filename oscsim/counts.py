@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass, field
+from numbers import Integral
 
 from oscsim.errors import SpecError
 
@@ -58,3 +59,8 @@ class Counts:
         self.actions.update(other.actions)
         self.tokens += other.tokens
         return self
+
+
+def is_whole(found: object) -> bool:
+    """Return whether something is a whole number, of Python or of numpy."""
+    return isinstance(found, Integral) and not isinstance(found, bool)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from oscsim import cli_output
+from oscsim.energy_lists import list_checks, list_components, refuse_others
 
 if TYPE_CHECKING:
     from oscsim.bridge.array import OnArray
@@ -18,6 +19,7 @@ AS_GIVEN = (
 
 
 def energy(
+    context: typer.Context,
     checkpoint: Annotated[
         str | None,
         typer.Argument(
@@ -32,7 +34,8 @@ def energy(
             "--shape",
             metavar="NAME=VALUE,...",
             help="A model without weights: T, H, d_model, d_osc, layers, coupling; "
-            "also d_ff, outputs, p, causal.",
+            "also d_ff, outputs, p, causal, clamps."
+            " clamps=no with p = 1 lets the read-out be factored.",
         ),
     ] = None,
     device: Annotated[
@@ -132,47 +135,25 @@ def energy(
         )
     if text and not components:
         raise SpecError(f"--filter {text!r} goes with --components")
-    if components:
-        return _list(text, as_json)
-    if validation:
-        return _validate(as_json)
+    if components or validation:
+        refuse_others(context, "--components" if components else "--validate")
+        return list_components(text, as_json) if components else list_checks(as_json)
     if batch < 1:
         raise SpecError(f"--batch must be at least 1, got {batch}")
     for option, rate in (("--macs-per-s", macs), ("--ops-per-s", ops)):
         if rate is not None and not 0 < rate < float("inf"):
             raise SpecError(f"{option} must be finite and > 0, got {rate:g}")
-    found = _estimate(
-        *(checkpoint, shape, device, node, reuse, data, changes, seed, quantile),
-        is_timed=macs is not None or ops is not None,
-    )
-    return _deliver(found, _on_array(found, batch, macs, ops), out, as_json)
+    folder = cli_output.out_folder(out)
+    with cli_output.writable(folder):
+        if folder is not None:
+            from oscsim.report.estimate_files import require_names
 
-
-def _list(text: str, as_json: bool) -> int:
-    from oscsim.energy.components import Library
-    from oscsim.errors import SpecError
-    from oscsim.report.estimate_terminal import library_rows, print_library
-
-    rows = library_rows(Library.load(), text)
-    if not rows:
-        raise SpecError(f"no component holds {text!r}: list all without --filter")
-    if as_json:
-        cli_output.print_json([part.model_dump() for part in rows])
-    else:
-        print_library(cli_output.console(), rows)
-    return 0
-
-
-def _validate(as_json: bool) -> int:
-    from oscsim.bridge.array_json import validation_json
-    from oscsim.energy.validation import validate
-    from oscsim.report.validation_table import print_validation
-
-    checks = validate()
-    if as_json:
-        cli_output.print_json(validation_json(checks))
-    else:
-        print_validation(cli_output.console(), checks)
+            require_names(folder)
+        found = _estimate(
+            *(checkpoint, shape, device, node, reuse, data, changes, seed, quantile),
+            is_timed=macs is not None or ops is not None,
+        )
+        _deliver(found, _on_array(found, batch, macs, ops), folder, as_json)
     return 0
 
 
@@ -219,7 +200,7 @@ def _estimate(
     from oscsim.bridge.checkpoint import load_checkpoint
     from oscsim.bridge.estimate import estimate
     from oscsim.bridge.estimate_checkpoint import estimate_checkpoint
-    from oscsim.energy.described import parse_shape
+    from oscsim.energy.described import parse_shape, stated_clamps
     from oscsim.energy.factoring import factoring
     from oscsim.errors import SpecError
     from oscsim.models.config import FixedQueryConfig
@@ -235,7 +216,8 @@ def _estimate(
                 "--macs-per-s and --ops-per-s time what is beside an array of settling "
                 f"oscillators: {model.name} is not fixed-query oscillator attention"
             )
-        hardware = Device.load(device or default_device(model.d_osc)).changed(**fields)
+        kind = default_device(model.d_osc) if device is None else device
+        hardware = Device.load(kind).changed(**fields)
         settling = AS_GIVEN
         if quantile is not None:
             from oscsim.bridge.own_settling import own_settling
@@ -262,15 +244,16 @@ def _estimate(
     if data is not None:
         raise SpecError(f"--data {data!r} goes with a checkpoint, not with --shape")
     sizes, assumed = parse_shape(shape)
-    hardware = Device.load(device or default_device(sizes.d_osc)).changed(**fields)
+    clamps = stated_clamps(shape)
+    kind = default_device(sizes.d_osc) if device is None else device
+    hardware = Device.load(kind).changed(**fields)
     notes = [f"assumed: {', '.join(assumed)}"] if assumed else []
     notes.append("settling takes the device's settle_time: there are no drives to ask")
-    if sizes.power == 1:
-        notes.append("assumed: no anchor longer than 1, so that no clamp acts")
+    notes += _of_clamp(sizes.power, clamps)
     return estimate(
         sizes,
         hardware,
-        factoring(sizes.coupling, sizes.power, clamps=False),
+        factoring(sizes.coupling, sizes.power, clamps=clamps),
         title="a model without weights",
         node_nm=node_nm,
         reuse=reuse,
@@ -279,20 +262,32 @@ def _estimate(
     )
 
 
+def _of_clamp(power: int, clamps: bool | None) -> list[str]:
+    if clamps is False:
+        return ["as asked: no 1 + z.r is negative, so that no clamp acts"]
+    if power != 1 or clamps is True:
+        return []
+    said = (
+        "the clamp of the read-out acts in every bundled model of p = 1; say clamps=no "
+        "to see the read-out factored"
+    )
+    return [said]
+
+
 def _node(text: str | None) -> int | None:
     from oscsim.errors import SpecError
 
     if text is None:
         return None
     number = text.lower().removesuffix("nm").strip()
-    if not number.isdigit():
+    if not (number.isascii() and number.isdecimal() and len(number) <= 6):
         raise SpecError(f"--node takes a node in nm, 45 or 7, got {text!r}")
     return int(number)
 
 
 def _deliver(
-    found: "Estimate", array: "OnArray | None", out: str | None, as_json: bool
-) -> int:
+    found: "Estimate", array: "OnArray | None", folder: Path | None, as_json: bool
+) -> None:
     from oscsim.bridge.array_json import array_json
     from oscsim.bridge.judge import estimate_json, judge
     from oscsim.report.area_table import print_area
@@ -301,27 +296,26 @@ def _deliver(
     from oscsim.report.phase_times_table import print_phase_times
     from oscsim.report.timeline_table import print_timelines
 
-    folder = None if out is None else Path(out)
-    with cli_output.writable(folder):
-        judged = judge(found)
-        files = []
-        if folder is not None:
-            from oscsim.report.estimate_files import write_files
+    judged = judge(found)
+    files = []
+    if folder is not None:
+        from oscsim.report.estimate_files import write_files
 
-            files = write_files(folder, found, judged, array)
-        if as_json:
-            names = {"files": [str(file) for file in files]}
-            numbers = estimate_json(found, judged) | array_json(array)
-            cli_output.print_json(numbers | names)
-        else:
-            print_estimate(cli_output.console(), found, judged)
-            if array is not None:
-                print_limits(cli_output.console(), array.limits, array.held)
-                print_timelines(cli_output.console(), array.timed, array.write_j)
-                if array.area is not None:
-                    print_area(cli_output.console(), array)
-                if array.windows is not None:
-                    print_phase_times(cli_output.console(), array.windows)
-            if files:
-                typer.echo(f"files: {folder}")
-    return 0
+        files = write_files(folder, found, judged, array)
+    if as_json:
+        names = {"files": [str(file) for file in files]}
+        numbers = estimate_json(found, judged) | array_json(array)
+        cli_output.print_json(numbers | names)
+        return
+    print_estimate(cli_output.console(), found, judged)
+    if array is not None:
+        print_limits(cli_output.console(), array.limits, array.held)
+        if array.unbound:
+            cli_output.console().print(f"{array.unbound}.", highlight=False)
+        print_timelines(cli_output.console(), array.timed, array.write_j)
+        if array.area is not None:
+            print_area(cli_output.console(), array)
+        if array.windows is not None:
+            print_phase_times(cli_output.console(), array.windows)
+    if files:
+        typer.echo(f"files: {folder}")

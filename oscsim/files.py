@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
@@ -54,3 +54,50 @@ def write_whole(path: Path, content: bytes | Callable[[BinaryIO], object]) -> No
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def write_set(
+    folder: Path, contents: Mapping[str, bytes], *, stale: Iterable[Path] = ()
+) -> list[Path]:
+    """Write files that belong together, and remove what an earlier set left.
+
+    Parameters
+    ----------
+    folder : Path
+        Where; it is made if needed.
+    contents : mapping of str to bytes
+        Files by name.
+    stale : iterable of Path
+        Files of earlier sets; those that this set has not are removed.
+
+    Returns
+    -------
+    list of Path
+        What was written.
+
+    Raises
+    ------
+    SpecError
+        If a file cannot be written. A folder in the place of one is found before
+        anything is written.
+    """
+    files = [folder / name for name in contents]
+    require_files(files)
+    for file, content in zip(files, contents.values(), strict=True):
+        write_whole(file, content)
+    for old in set(stale) - set(files):
+        old.unlink(missing_ok=True)
+    return files
+
+
+def require_files(files: Iterable[Path]) -> None:
+    """Check before the work that no folder is where a file will be written.
+
+    Raises
+    ------
+    SpecError
+        Naming the folder.
+    """
+    for file in files:
+        if file.is_dir():
+            raise SpecError(f"cannot write {file}: it is a folder; remove it")

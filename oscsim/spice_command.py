@@ -3,36 +3,74 @@
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from oscsim.errors import OscsimError, SpecError
+from oscsim.spice_rung_command import CLAIM_FAILED, require_netlist, run_tokens
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from oscsim.spice.check import CircuitCheck
 
-CLAIM_FAILED = 1
-
 
 def spice(
     file: Annotated[
         str | None,
         typer.Argument(
-            metavar="FILE",
-            help="Netlist with its side-car .toml, or the name of one that ships.",
+            metavar="FILE|CKPT",
+            help="Netlist with its side-car .toml, or the name of one that ships; with "
+            "--tokens a checkpoint.",
         ),
     ] = None,
     every: Annotated[
         bool, typer.Option("--all", help="Run every circuit that ships.")
     ] = False,
+    tokens: Annotated[
+        int | None,
+        typer.Option("--tokens", help="Run this many tokens of a checkpoint."),
+    ] = None,
+    circuit: Annotated[
+        str | None,
+        typer.Option("--circuit", help="sphere, or lc for d_osc 2; sphere if absent."),
+    ] = None,
+    layer: Annotated[int, typer.Option("--layer", help="With --tokens.")] = 0,
+    head: Annotated[int, typer.Option("--head", help="With --tokens.")] = 0,
+    item: Annotated[
+        int, typer.Option("--item", help="Sentence, clip or window; with --tokens.")
+    ] = 0,
+    data: Annotated[
+        str | None, typer.Option("--data", help="Inputs, as of infer; with --tokens.")
+    ] = None,
+    config: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--config",
+            metavar="NAME=VALUE",
+            help="What a bare file does not say, as of infer; with --tokens.",
+        ),
+    ] = None,
+    duration: Annotated[
+        float | None,
+        typer.Option("--duration", help="End of the run (s); with --tokens."),
+    ] = None,
+    engine: Annotated[
+        str,
+        typer.Option("--engine", help="program, or shared: PySpice's library."),
+    ] = "program",
     timeout: Annotated[
         float, typer.Option("--timeout", help="Longest time of one run (s).")
     ] = 300.0,
     seed: Annotated[
-        int, typer.Option("--seed", help="Seed of the noise.", min=0, max=2**32 - 1)
+        int,
+        typer.Option(
+            "--seed",
+            help="Seed of the noise, or with --tokens of the start.",
+            min=0,
+            max=2**32 - 1,
+        ),
     ] = 0,
     node: Annotated[
         str | None,
@@ -50,13 +88,18 @@ def spice(
         float | None, typer.Option("--resistance", help="Between the two (ohm).")
     ] = None,
     out: Annotated[
-        Path, typer.Option("--out", help="Folder for the figures, NAME.png each.")
-    ] = Path("runs/spice"),
+        Path | None,
+        typer.Option(
+            "--out",
+            help="Folder for the figures, NAME.png each; runs/spice if absent. With "
+            "--tokens netlist, raw file and weights are kept there too.",
+        ),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object.")
     ] = False,
 ) -> int:
-    """Run a circuit in ngspice and check what it claims."""
+    """Run a circuit in ngspice and check what it claims, or tokens of a checkpoint."""
     from rich.console import Console
 
     from oscsim.report.circuit_text import print_circuit, summary_of
@@ -64,16 +107,30 @@ def spice(
 
     if (file is None) != every:
         raise SpecError("give one netlist, or --all for every one that ships")
-    if not timeout > 0:
-        raise SpecError(f"--timeout must be above 0 s, got {timeout:g}")
-    if (node, charge, resistance).count(None) not in (0, 3):
-        raise SpecError("--phase-response, --charge and --resistance belong together")
+    for name, value in (("timeout", timeout), ("duration", duration)):
+        if value is not None and not 0 < value < float("inf"):
+            raise SpecError(f"--{name} must be finite and above 0 s, got {value:g}")
+    of_tokens = {
+        "circuit": circuit,
+        "layer": layer,
+        "head": head,
+        "item": item,
+        "data": data,
+        "duration": duration,
+        "config": config,
+    }
+    kick = _kick(node, charge, resistance, tokens, engine)
+    if tokens is not None and file is not None:
+        of_tokens |= {"tokens": tokens, "seed": seed}
+        return run_tokens(file, of_tokens, timeout, engine, out, as_json)
+    require_netlist(file, tokens, of_tokens)
+    out = Path("runs/spice") if out is None else out
+    known: Any = engine
     console = Console(width=None if sys.stdout.isatty() else 120, markup=False)
-    if node is not None and charge is not None and resistance is not None:
-        asked = node, charge, resistance
-        return _phase_response(console, file, asked, timeout, out, as_json)
+    if kick is not None:
+        return _phase_response(console, file, kick, timeout, out, as_json)
     if file is not None:
-        check = check_circuit(file, timeout, seed)
+        check = check_circuit(file, timeout, seed, known)
         files = {"figure": str(_draw(check, out)), **_drawn_noise(file, seed, out)}
         if as_json:
             _print_json(summary_of(check) | files)
@@ -81,11 +138,33 @@ def spice(
             print_circuit(console, check)
             typer.echo("\n".join(f"{name}: {path}" for name, path in files.items()))
         return 0 if check.passed else CLAIM_FAILED
-    return _every(console, timeout, seed, out, as_json)
+    return _every(console, timeout, seed, known, out, as_json)
+
+
+def _kick(
+    node: str | None,
+    charge: float | None,
+    resistance: float | None,
+    tokens: int | None,
+    engine: str,
+) -> tuple[str, float, float] | None:
+    """Return node, charge and resistance of a phase response if one is asked for."""
+    if node is None and charge is None and resistance is None:
+        return None
+    if node is None or charge is None or resistance is None:
+        raise SpecError("--phase-response, --charge and --resistance belong together")
+    if tokens is not None or engine != "program":
+        raise SpecError("--phase-response goes with neither --tokens nor --engine")
+    return node, charge, resistance
 
 
 def _every(
-    console: "Console", timeout: float, seed: int, out: Path, as_json: bool
+    console: "Console",
+    timeout: float,
+    seed: int,
+    engine: Any,
+    out: Path,
+    as_json: bool,
 ) -> int:
     """Run every circuit that ships; one that does not run is in the table too."""
     from oscsim.report.circuit_text import print_circuits, summary_of
@@ -96,7 +175,7 @@ def _every(
     done: dict[str, CircuitCheck | str] = {}
     for path in circuits():
         try:
-            checked = check_circuit(path, timeout, seed)
+            checked = check_circuit(path, timeout, seed, engine)
             _draw(checked, out)
             done[path.stem] = checked
         except OscsimError as error:

@@ -36,7 +36,12 @@ def test_a_bare_description(capfd):
     assert (code, err) == (0, "")
     for said in (
         "digital softmax, 4 bits, table exponential",
-        "same oscillator model, digital, read-out factored",
+        "say clamps=no to see the read-out factored",
+        "decoding / rival",
+        "16 tokens (full context) / same model",
+        "gated off while couplings load",
+        "drawn together are",
+        "Nominal: every component at its stated value",
         "analog softmax on in-memory compute",
         "digital softmax on a GPU",
         "system total",
@@ -49,7 +54,46 @@ def test_a_bare_description(capfd):
     ):
         assert said in " ".join(out.split()), said
     assert "confidence interval" in out
+    assert "digital, read-out factored" not in out
     assert not list(Path().iterdir()), "nothing is written without --out"
+
+
+def test_the_read_out_of_a_bare_shape_is_factored_if_asked(capfd):
+    code, out, _ = run(capfd, "--shape", f"{LINE},clamps=no", "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert any("factored" in one["name"] for one in found["scenarios"])
+    assert any("as asked: no 1 + z.r" in note for note in found["notes"])
+    code, out, _ = run(capfd, "--shape", f"{LINE},clamps=yes", "--json")
+    found = json.loads(out)
+    assert not any("factored" in one["name"] for one in found["scenarios"])
+
+
+def test_a_set_of_files_is_never_mixed(capfd, here):
+    """A softmax model has one comparison: the second pair of figures must go."""
+    assert run(capfd, "--shape", LINE, "--out", "e")[0] == 0
+    softmax = DATA / "checkpoints" / "sva-softmax-s0"
+    (here / "e" / "mine.txt").write_text("kept")
+    assert run(capfd, softmax, "--out", "e")[0] == 0
+    names = {file.name for file in (here / "e").iterdir()}
+    assert "waterfall-1.png" in names
+    assert "mine.txt" in names
+    assert not names & {"waterfall-2.png", "tornado-2.png"}
+
+
+def test_a_folder_that_cannot_be_written_is_found_before_the_work(
+    capfd, here, monkeypatch
+):
+    monkeypatch.setattr("oscsim.bridge.estimate.estimate", None)
+    (here / "e" / "energy.json").mkdir(parents=True)
+    code, _, err = run(capfd, "--shape", LINE, "--out", "e")
+    assert code == 2
+    assert "energy.json: it is a folder" in err
+    assert [file.name for file in (here / "e").iterdir()] == ["energy.json"]
+    (here / "file").write_text("x")
+    code, _, err = run(capfd, "--shape", LINE, "--out", "file/e")
+    assert code == 2
+    assert "cannot write into file" in err
 
 
 def test_json_of_a_checkpoint_at_another_node(capfd):
@@ -118,6 +162,8 @@ def test_bounds_and_sweeps_stand_beside_an_estimate(capfd, here):
     code, out, _ = run(capfd, "--shape", line, "--batch", "4")
     assert code == 0
     assert "bounds of physics" in out
+    spheres = run(capfd, "--shape", LINE.replace("d_osc=2", "d_osc=3"))[1]
+    assert "No bound of phase diffusion and of settling for sphere-generic" in spheres
     for row in ("prefill, 1", "prefill, 4", "decode, 4"):
         assert row in " ".join(out.split())
     options = ("--shape", line, "--batch", "4", "--json", "--out", "e")
@@ -250,6 +296,26 @@ def test_the_library_is_listed_and_filtered(capfd):
         (["--shape", LINE, "--node", "28"], "must be one of 7, 45"),
         (["--shape", LINE, "--node", "small"], "--node takes a node in nm"),
         (["--shape", LINE, "--node", "-7"], "--node takes a node in nm"),
+        (["--shape", LINE, "--node", "²"], "--node takes a node in nm"),
+        (["--shape", LINE, "--node", "٤٥"], "--node takes a node in nm"),
+        (["--shape", LINE, "--node", "9" * 5000], "--node takes a node in nm"),
+        (["--shape", LINE, "--device", ""], "no device ''"),
+        (["--shape", LINE, "--out", ""], "--out takes the name of a folder, got ''"),
+        (
+            ["--shape", LINE, "--set", "settle_time=1", "--set", "settle_time=2"],
+            "--set: settle_time is given twice, last as '2'",
+        ),
+        (["--shape", f"{LINE},clamps=maybe"], "clamps must be yes or no"),
+        (["--shape", LINE.replace("T=16", "T=1" + "0" * 19)], "T must be at most"),
+        (["--validate", "--device", "nosuch"], "--device does not go with --validate"),
+        (["--validate", "--node", "28"], "--node does not go with --validate"),
+        (["--validate", "--set", "foo=1"], "--set does not go with --validate"),
+        (["--validate", "--seed", "-4"], "--seed does not go with --validate"),
+        (["--validate", "--batch", "0"], "--batch does not go with --validate"),
+        (["--validate", "--out", "D"], "--out does not go with --validate"),
+        (["--validate", "--data", "D"], "--data does not go with --validate"),
+        (["--components", "--out", "D"], "--out does not go with --components"),
+        (["--components", "--reuse", "4"], "--reuse does not go with --components"),
         (["--shape", LINE, "--reuse", "0"], "reuse must be >= 1"),
         (["--shape", LINE, "--reuse", "nan"], "reuse must be >= 1"),
         (["--shape", LINE, "--device", "ideal"], "has no energy section"),
@@ -290,6 +356,16 @@ def test_one_sentence_for_a_wrong_request(capfd, arguments, message):
     assert err.startswith("oscsim: ")
     assert err.count("\n") == 1
     assert message in err
+
+
+def test_a_unit_that_would_be_misread(capfd, here):
+    text = (DATA / "devices" / "ring-65nm.toml").read_text(encoding="utf-8")
+    assert text.count('unit = "Hz"') == 1
+    wrong = text.replace('unit = "Hz"', 'unit = "MHz"')
+    (here / "bad.toml").write_text(wrong, encoding="utf-8")
+    code, out, err = run(capfd, "--shape", LINE, "--device", "bad.toml")
+    assert (code, out) == (2, "")
+    assert "frequency_hz must be given in 'Hz'" in err
 
 
 def test_an_unknown_component_or_action_in_a_device_file(capfd, here):

@@ -1,10 +1,15 @@
 import json
+import re
+from pathlib import Path
 
 import pytest
 
 from oscsim.cli import run
 from oscsim.errors import SimulatorError
-from oscsim.spice.ngspice import find_ngspice
+from oscsim.spice.netlist import Netlist
+from oscsim.spice.ngspice import find_ngspice, simulate_circuit
+from oscsim.spice.rawfile import read_raw
+from oscsim.study.spice_rung import GATES
 
 TANK = """* a divider
 V1 a 0 2
@@ -50,7 +55,10 @@ def ngspice():
     [
         ([], "give one netlist, or --all"),
         (["divider.cir", "--all"], "give one netlist, or --all"),
-        (["divider.cir", "--timeout", "0"], "--timeout must be above 0 s, got 0"),
+        (
+            ["divider.cir", "--timeout", "0"],
+            "--timeout must be finite and above 0 s, got 0",
+        ),
         (["none.cir"], "cannot read the netlist none.cir"),
         (["loose.cir"], "cannot read loose.toml"),
     ],
@@ -63,7 +71,98 @@ def test_a_wrong_request_is_one_sentence(divider, capsys, arguments, told):
     assert shown.count("\n") == 1
 
 
-@pytest.mark.parametrize("arguments", [["divider.cir"], ["--all"]])
+CHECKPOINTS = Path(__file__).parents[1] / "data" / "checkpoints"
+SVA = str(CHECKPOINTS / "sva-osc-d2-s0")
+KICK = ["--phase-response", "v(b)", "--charge", "1", "--resistance", "1"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ([SVA], "looks like a checkpoint: add --tokens"),
+        (["--all", "--tokens", "2"], "--tokens takes a checkpoint, --all has none"),
+        (["divider.cir", "--head", "1"], "--head belongs to a checkpoint"),
+        (["divider.cir", "--circuit", "lc"], "--circuit belongs to a checkpoint"),
+        (["divider.cir", "--engine", "fast"], "must be 'program' or 'shared'"),
+        ([SVA, "--tokens", "2", "--duration", "-1"], "--duration must be finite and"),
+        ([SVA, "--tokens", "2", "--circuit", "ring"], "must be 'sphere' or 'lc'"),
+        (
+            ["divider.cir", "--phase-response", "v(b)", "--charge", "1"],
+            "--phase-response, --charge and --resistance belong together",
+        ),
+        (
+            [SVA, *KICK, "--tokens", "2"],
+            "--phase-response goes with neither --tokens nor --engine",
+        ),
+        (["divider.cir", *KICK, "--engine", "shared"], "with neither --tokens nor"),
+        ([SVA, "--tokens", "99"], "the item has 6 tokens, 99 were asked for"),
+    ],
+)
+def test_a_wrong_request_with_tokens_is_one_sentence(divider, capsys, arguments, told):
+    assert run(["spice", *arguments]) == 2
+    shown = capsys.readouterr().err
+    assert told in shown
+    assert shown.count("\n") == 1
+
+
+@pytest.mark.spice
+@pytest.mark.usefixtures("ngspice")
+def test_tokens_of_a_checkpoint_leave_everything_behind(divider, capsys):
+    asked = ["spice", SVA, "--tokens", "2", "--duration", "40", "--out", "kept"]
+    assert run(asked) == 0
+    shown = capsys.readouterr().out
+    assert "2 queries of 6 tokens" in shown
+    assert re.search(r"within \S+ of the engine's, 0.01 allowed: pass", shown)
+    assert "0 of 2 tokens not settled" in shown
+    kept = {path.suffix: path for path in (divider / "kept").iterdir()}
+    assert set(kept) == {".png", ".cir", ".csv", ".raw"}
+    assert kept[".png"].read_bytes()[1:4] == b"PNG"
+    waves = read_raw(kept[".raw"])
+    again = simulate_circuit(Netlist.read(kept[".cir"])).waveforms
+    assert (waves.signal("v(z_5_1)") == again.signal("v(z_5_1)")).all()
+    assert waves.time[-1] == 40
+    assert run([*asked[:-2], "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["passed"]
+    assert told["unsettled"] == 0
+    assert [Path(one).suffix for one in told["files"]] == [".png"]
+
+
+def test_a_folder_that_cannot_be_written_is_said_before_the_run(divider, capsys):
+    (divider / "taken").write_text("")
+    assert run(["spice", SVA, "--tokens", "2", "--out", "taken/here"]) == 2
+    assert "cannot write into taken/here" in capsys.readouterr().err
+
+
+@pytest.mark.spice
+@pytest.mark.usefixtures("ngspice")
+def test_the_ladder_has_a_spice_rung(divider, capsys):
+    """Of three sentences; the rung is that of the same item by itself."""
+    words = ["the", "owls", "run"]
+    line = {"tokens": words, "label": 1, "verb_idx": 2, "distractor_agrees": None}
+    Path("few.jsonl").write_text("\n".join([json.dumps(line)] * 3))
+    asked = ["ladder", SVA, "--data", "few.jsonl", "--chips", "1", "--repeats", "1"]
+    assert run([*asked, "--spice-tokens", "2", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert len(told["rungs"]) == 5
+    assert told["spice"]["passed"]
+    assert len(told["spice"]["tokens"]) == 2
+    assert told["spice"]["largest_weight_error"] < 1e-6
+    assert run([*asked, "--spice-tokens", "2"]) == 0
+    assert "2 queries of 5 tokens" in capsys.readouterr().out
+
+
+@pytest.mark.spice
+@pytest.mark.usefixtures("ngspice")
+def test_weights_beyond_the_gate_are_exit_code_1(divider, capsys, monkeypatch):
+    monkeypatch.setitem(GATES, "sphere", 1e-30)
+    assert run(["spice", SVA, "--tokens", "2", "--duration", "2"]) == 1
+    shown = capsys.readouterr().out
+    assert "1e-30 allowed: FAIL; 2 of 2 tokens not settled" in shown
+    assert "has too little drive for the time" in shown
+
+
+@pytest.mark.parametrize("arguments", [["divider.cir"], ["--all"], [SVA, "--tokens=2"]])
 def test_without_ngspice_one_line_says_so(divider, capsys, monkeypatch, arguments):
     monkeypatch.setenv("OSCSIM_NGSPICE", "no-such-program")
     assert run(["spice", *arguments]) == 1

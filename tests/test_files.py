@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from oscsim.errors import SpecError
-from oscsim.files import write_whole
+from oscsim.files import require_files, write_set, write_whole
 
 
 def test_a_file_is_written_with_the_folders_it_needs(tmp_path):
@@ -75,3 +75,24 @@ def test_a_failure_while_writing_leaves_nothing(tmp_path):
     with pytest.raises(TypeError):
         write_whole(tmp_path / "run.toml", "text")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_set_of_files_replaces_what_an_earlier_one_left(tmp_path):
+    names = [tmp_path / name for name in ("a", "b", "c")]
+    write_set(tmp_path, {"a": b"1", "b": b"1"}, stale=names)
+    (tmp_path / "kept").write_bytes(b"mine")
+    assert write_set(tmp_path, {"b": b"2"}, stale=names) == [tmp_path / "b"]
+    assert {f.name: f.read_bytes() for f in tmp_path.iterdir()} == {
+        "b": b"2",
+        "kept": b"mine",
+    }
+
+
+def test_a_folder_in_place_of_one_file_stops_the_whole_set(tmp_path):
+    (tmp_path / "b").mkdir()
+    with pytest.raises(SpecError, match=r"cannot write .*b: it is a folder"):
+        write_set(tmp_path, {"a": b"1", "b": b"1"})
+    assert [f.name for f in tmp_path.iterdir()] == ["b"]
+    with pytest.raises(SpecError, match=r"it is a folder"):
+        require_files([tmp_path / "c", tmp_path / "b"])
+    require_files([tmp_path / "c"])

@@ -12,7 +12,7 @@ from oscsim.bridge.setting import Setting
 from oscsim.energy.area import Area, area
 from oscsim.energy.baselines import Shape
 from oscsim.energy.components import Library
-from oscsim.energy.limits import Limit, physics_limits
+from oscsim.energy.limits import Limit, physics_limits, why_unbound
 from oscsim.energy.mapping import Attention, map_attention
 from oscsim.energy.precision import Precision, precision
 from oscsim.energy.timeline import Timeline, sweeps, timeline
@@ -97,6 +97,8 @@ class OnArray:
         states no sizes. None for Kuramoto attention, which is not mapped.
     write_j : tuple of float
         Nominal joules per token of writing couplings and anchors, a number a sweep.
+    unbound : str
+        Why there is no bound on a phase; empty if there is one.
     """
 
     limits: tuple[Limit, ...]
@@ -105,6 +107,7 @@ class OnArray:
     windows: PhaseTimes | None = None
     area: Area | None = None
     write_j: tuple[float, ...] = ()
+    unbound: str = ""
 
 
 def on_array(
@@ -158,6 +161,7 @@ def on_array(
         timed=timed,
         area=area(map_attention(device, asked), library, seed=seed),
         write_j=tuple(write_energy_j(one.mapping, library) for one in timed),
+        unbound=why_unbound(device),
     )
 
 

@@ -8,9 +8,9 @@ from typing import Any
 from oscsim.bridge.array import OnArray
 from oscsim.bridge.phase_times import PHASE_TIME_NOTES, PhaseSweep, PhaseTimes
 from oscsim.energy.area import Area
+from oscsim.energy.chip_check import CAVEAT, ChipCheck, tally
 from oscsim.energy.overlap import OVERLAP, overlap
 from oscsim.energy.timeline import Timeline
-from oscsim.energy.validation import CAVEAT, ChipCheck
 
 
 def array_json(found: OnArray | None) -> dict[str, Any]:
@@ -19,7 +19,12 @@ def array_json(found: OnArray | None) -> dict[str, Any]:
     Empty lists and no area where nothing settles on a device.
     """
     if found is None:
-        return {"limits": [], "sweeps": [], "area": None}
+        return {
+            "limits": [],
+            "why_no_phase_bound": "",
+            "sweeps": [],
+            "area": None,
+        }
     limits = [asdict(limit) | {"factor": limit.factor} for limit in found.limits]
     mm2 = 0.0 if found.area is None else found.area.nominal_mm2
     timed = zip(found.timed, found.write_j, strict=True)
@@ -27,7 +32,12 @@ def array_json(found: OnArray | None) -> dict[str, Any]:
     if found.windows is not None:
         sweeps = [_window(one, found.windows) for one in found.windows.sweeps]
     area = None if found.area is None else _area(found.area)
-    return {"limits": limits, "sweeps": sweeps, "area": area}
+    return {
+        "limits": limits,
+        "why_no_phase_bound": found.unbound,
+        "sweeps": sweeps,
+        "area": area,
+    }
 
 
 def _area(found: Area) -> dict[str, Any]:
@@ -96,6 +106,7 @@ def _window(one: PhaseSweep, windows: PhaseTimes) -> dict[str, Any]:
 
 def validation_json(checks: Iterable[ChipCheck]) -> dict[str, Any]:
     """Return predictions beside published figures, each named as what it is."""
+    checks = tuple(checks)
     rows = [
         {
             "machine": check.chip,
@@ -109,10 +120,12 @@ def validation_json(checks: Iterable[ChipCheck]) -> dict[str, Any]:
             "is_beyond_3": check.is_beyond,
             "cause": check.cause,
             "note": check.note,
+            "kind": check.kind,
+            "shows": check.shows,
             "not_verified": check.is_from_memory,
             "components": list(check.components),
             "sources": list(check.sources),
         }
         for check in checks
     ]
-    return {"checks": rows, "caveat": f"this {CAVEAT}"}
+    return {"checks": rows, "tally": tally(checks), "caveat": f"this {CAVEAT}"}

@@ -22,26 +22,27 @@ from oscsim.energy.components import Component, Library
 from oscsim.energy.ledger import Ledger, Range, account
 from oscsim.energy.prices import Prices
 from oscsim.energy.substrate import anchor_words
-from oscsim.energy.uncertainty import used
+from oscsim.energy.uncertainty import ATTENTION_PHASES, used
 from oscsim.models.config import FixedQueryConfig
 from oscsim.models.kuramoto_config import KuramotoConfig
 from oscsim.substrate.device import EnergyMap
 from oscsim.typing import IntArray
 
+__all__ = [
+    "ATTENTION_PHASES",
+    "Cost",
+    "attention_j",
+    "price",
+    "require_prices",
+    "shape_for",
+    "shape_of",
+    "why_unpriced",
+]
+
 SOFTMAX = "digital softmax attention"
 DIRECT = "same oscillator model, digital"
 FACTORED = "same oscillator model, digital, read-out factored"
 TENTHS = (0.1, 0.5, 0.9)
-
-ATTENTION_PHASES = (
-    "weights",
-    "load",
-    "settle",
-    "readout",
-    "similarity",
-    "normalise",
-    "value",
-)
 
 
 def attention_j(ledger: Ledger) -> float:

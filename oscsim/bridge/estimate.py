@@ -4,51 +4,42 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from oscsim.bridge.array import latency_per_token
+from oscsim.bridge.array import attention_of, latency_per_token
+from oscsim.bridge.decoding import Step, cheapest, decoding_steps
+from oscsim.bridge.estimate_notes import anchor_notes, node_notes, substrate_notes
 from oscsim.bridge.phase_times import PhaseTimes
+from oscsim.bridge.scenario import Pricer, Scenario, on_substrate
 from oscsim.energy.baselines import Shape
 from oscsim.energy.components import Component, Library
 from oscsim.energy.factoring import Factoring
-from oscsim.energy.ledger import Ledger, Range, account
+from oscsim.energy.ledger import Range
 from oscsim.energy.measured import NO_WEIGHTS, Accuracies
 from oscsim.energy.prices import Prices
 from oscsim.energy.rivals import DEFAULT_NODE, SAME, Rival, rivals
-from oscsim.energy.substrate import substrate
-from oscsim.energy.uncertainty import Case, share_won, used
+from oscsim.energy.substrate import require_time
+from oscsim.energy.timeline import sweeps
+from oscsim.energy.uncertainty import share_won, used
 from oscsim.energy.window_shape import WindowShape
 from oscsim.errors import SpecError
 from oscsim.substrate.device import Device
+
+__all__ = [
+    "N_DRAWS",
+    "TILE",
+    "Estimate",
+    "Scenario",
+    "estimate",
+    "latency_of",
+    "node_notes",
+    "prices_at",
+    "require_reuse",
+    "scenario",
+]
 
 TILE = 16.0
 """Uses of a byte in a prefill tile, beside 1 when tokens are decoded one by one."""
 N_DRAWS = 4096
 ON_CHIPS = "accuracy on chips: see oscsim infer"
-
-
-@dataclass(frozen=True)
-class Scenario:
-    """One way to do the model.
-
-    Attributes
-    ----------
-    name, remark : str
-        What it is, and whether it is the same model at the same precision.
-    case : Case
-        What is done and what it costs.
-    ledger : Ledger
-        Joules per token.
-    reuse : float
-        Uses of one byte read from on-chip memory.
-    accuracy : str
-        What was measured of it at this precision, or that nothing was.
-    """
-
-    name: str
-    remark: str
-    case: Case
-    ledger: Ledger
-    reuse: float
-    accuracy: str = ""
 
 
 @dataclass(frozen=True)
@@ -72,6 +63,8 @@ class Estimate:
         What it is judged by, at the same reuse.
     others : tuple of Scenario
         Subjects and digital softmax at another reuse.
+    steps : tuple of Step
+        Decoding token by token, for a causal model on a device.
     notes : tuple of str
         What was assumed, and what was left out and why.
     latency_s : float or None
@@ -97,6 +90,7 @@ class Estimate:
     n_draws: int
     seed: int
     windows: PhaseTimes | None = None
+    steps: tuple[Step, ...] = ()
 
     @property
     def scenarios(self) -> tuple[Scenario, ...]:
@@ -105,12 +99,19 @@ class Estimate:
 
     @property
     def pairs(self) -> tuple[tuple[Scenario, Scenario], ...]:
-        """The comparisons that are looked into: softmax, and the same model."""
+        """The comparisons that are looked into: softmax, and the same model.
+
+        The same model is compared at its cheaper read-out, factored or not, on
+        either side.
+        """
         if self.device is None:
             in_memory = (r for r in self.rivals if "in-memory" in r.name)
             return ((self.subjects[0], next(in_memory, self.rivals[0])),)
         same = [rival for rival in self.rivals if rival.remark == SAME]
-        return ((self.subjects[0], self.rivals[0]), (self.subjects[-1], same[-1]))
+        return (
+            (self.subjects[0], self.rivals[0]),
+            (cheapest(self.subjects), cheapest(same)),
+        )
 
     @property
     def components(self) -> tuple[Component, ...]:
@@ -142,6 +143,7 @@ def estimate(
     node_nm: int | None = None,
     reuse: float = 1.0,
     notes: Sequence[str] = (),
+    unit_anchors: bool = False,
     n_draws: int = N_DRAWS,
     seed: int = 0,
     library: Library | None = None,
@@ -165,6 +167,9 @@ def estimate(
         Uses of one byte read from on-chip memory, for substrate and rivals.
     notes : sequence of str
         What was assumed.
+    unit_anchors : bool
+        Whether the norms of all anchors are 1, so that couplings are loaded as
+        they are.
     n_draws, seed : int
         Draws of the priors.
     library : Library, optional
@@ -183,31 +188,46 @@ def estimate(
     SpecError
         If the reuse is below 1 or settling takes no finite time.
     DeviceError
-        If the device cannot hold the model's d_osc.
+        If the device cannot hold the model's d_osc, or an item does not fit it.
     """
     require_reuse(reuse)
     if (device is None) != (factors is None):
         raise SpecError("a device and what factors go together: both, or neither")
     library = Library.load() if library is None else library
     prices, node_nm = prices_at(device, node_nm)
-
-    def priced(found: Rival, at: float) -> Scenario:
-        return scenario(found, library, at, n_draws, seed)
+    latency_s = latency_of(shape, device)
+    pricer = Pricer(library, n_draws, seed)
 
     def both(at: float) -> tuple[list[Scenario], list[Rival]]:
-        mine = _subjects(shape, device, factors, prices, at)
+        mine: list[Rival] = []
+        if device is not None and factors is not None:
+            mine = on_substrate(
+                shape, device, factors, prices, at, unit_anchors=unit_anchors
+            )
         said = accuracies.unknown if accuracies is NO_WEIGHTS else ON_CHIPS
         mine = [replace(one, accuracy=said) for one in mine]
         theirs = list(
             rivals(shape, node_nm, factors, library, reuse=at, accuracies=accuracies)
         )
-        return [priced(one, at) for one in mine], theirs
+        return [pricer.price(one, at) for one in mine], theirs
 
     other = TILE if reuse == 1 else 1.0
     subjects, theirs = both(reuse)
     again, softmax = both(other)
     if device is None:
-        subjects, theirs = [priced(theirs[0], reuse)], theirs[1:]
+        subjects, theirs = [pricer.price(theirs[0], reuse)], theirs[1:]
+    compared = tuple(pricer.price(one, reuse) for one in theirs)
+    steps: tuple[Step, ...] = ()
+    if device is not None and factors is not None:
+        steps = decoding_steps(
+            shape,
+            device,
+            factors,
+            prices,
+            Prices.digital(node_nm),
+            pricer,
+            unit_anchors=unit_anchors,
+        )
     why = "" if factors is None else factors.why_readout
     left_out = f"read-out not factored, on the substrate or digitally: {why}"
     return Estimate(
@@ -216,13 +236,20 @@ def estimate(
         node_nm=node_nm,
         device=device,
         subjects=tuple(subjects),
-        rivals=tuple(priced(one, reuse) for one in theirs),
-        others=(*again, priced(softmax[0], other)),
-        notes=(*notes, *([left_out] if why else []), *node_notes(device, node_nm)),
-        latency_s=_latency(shape, device),
+        rivals=compared,
+        others=(*again, pricer.price(softmax[0], other)),
+        notes=(
+            *notes,
+            *([left_out] if why else []),
+            *node_notes(device, node_nm),
+            *substrate_notes(device, unit_anchors=unit_anchors),
+            *(anchor_notes(subjects[0], compared) if factors else ()),
+        ),
+        latency_s=latency_s,
         library=library,
         n_draws=n_draws,
         seed=seed,
+        steps=steps,
     )
 
 
@@ -230,9 +257,7 @@ def scenario(
     found: Rival, library: Library, reuse: float, n_draws: int, seed: int
 ) -> Scenario:
     """Price one way to do a model, counted at a reuse."""
-    case = Case(found.counts, found.prices)
-    ledger = account(*case, library, n_draws, seed)
-    return Scenario(found.name, found.remark, case, ledger, reuse, found.accuracy)
+    return Pricer(library, n_draws, seed).price(found, reuse)
 
 
 def require_reuse(reuse: float) -> None:
@@ -272,33 +297,19 @@ def prices_at(device: Device | None, node_nm: int | None) -> tuple[Prices, int]:
     return replace(prices, terms=terms, digital_node_nm=node_nm), node_nm
 
 
-def node_notes(device: Device | None, node_nm: int) -> tuple[str, ...]:
-    """Return that oscillators and logic are of different nodes, if they are."""
-    energy = None if device is None else device.energy
-    if energy is None or energy.oscillator_node_nm in (None, node_nm):
-        return ()
-    said = f"oscillators at {energy.oscillator_node_nm} nm beside digital logic at "
-    return (f"{said}{node_nm} nm, each as it is",)
+def latency_of(shape: Shape, device: Device | None) -> float | None:
+    """Return the time on the substrate per token (s), None without a device.
 
-
-def _subjects(
-    shape: Shape,
-    device: Device | None,
-    factors: Factoring | None,
-    prices: Prices,
-    reuse: float,
-) -> list[Rival]:
-    if device is None or factors is None:
-        return []
-    direct = substrate(shape, device, reuse=reuse)
-    found = [Rival("substrate", direct, prices, SAME)]
-    if factors.readout:
-        folded = substrate(shape, device, reuse=reuse, factored=True)
-        found.append(Rival("substrate, read-out factored", folded, prices, SAME))
-    return found
-
-
-def _latency(shape: Shape, device: Device | None) -> float | None:
+    Raises
+    ------
+    SpecError
+        If settling takes no finite time.
+    DeviceError
+        If an item does not fit the array, or its couplings would wear out.
+    """
     if device is None:
         return None
+    require_time(device)
+    # a decoding step may wear couplings out where a prefill does not
+    sweeps(device, attention_of(shape, max(shape.lengths)), batch=1)
     return latency_per_token(device, shape, shape.lengths)

@@ -8,7 +8,7 @@ import numpy as np
 from oscsim.bridge.checkpoint import Checkpoint
 from oscsim.bridge.cost import shape_for
 from oscsim.bridge.engine import Engine
-from oscsim.bridge.estimate import Estimate, estimate
+from oscsim.bridge.estimate import Estimate, estimate, latency_of
 from oscsim.bridge.infer import Data, as_data, existing_lengths
 from oscsim.bridge.language import LANGUAGE_BLOCK, as_text
 from oscsim.bridge.phase_estimate import (
@@ -23,6 +23,7 @@ from oscsim.energy.measured import accuracies_of
 from oscsim.models.config import FixedQueryConfig
 from oscsim.models.kuramoto_config import TransformerConfig
 from oscsim.substrate.device import Device
+from oscsim.substrate.work import have_unit_norm
 
 
 def estimate_checkpoint(
@@ -81,6 +82,7 @@ def estimate_checkpoint(
         device = None
         notes.append(NO_OSCILLATORS)
     else:
+        latency_of(shape, device)
         clamps = None if config.p != 1 else _clamps(checkpoint, items, shape, notes)
         factors = factoring(config.coupling, config.p, clamps=clamps)
     return estimate(
@@ -91,8 +93,18 @@ def estimate_checkpoint(
         node_nm=node_nm,
         reuse=reuse,
         notes=notes,
+        unit_anchors=config.attention != "softmax" and _are_unit(checkpoint),
         seed=seed,
         accuracies=accuracies_of(checkpoint.sha256),
+    )
+
+
+def _are_unit(checkpoint: Checkpoint) -> bool:
+    """Return whether the anchors of every layer are unit vectors."""
+    return all(
+        have_unit_norm(np.linalg.norm(weight.astype(np.float64), axis=-1))
+        for name, weight in checkpoint.weights.items()
+        if name.endswith(".attn.anchors")
     )
 
 

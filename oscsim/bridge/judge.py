@@ -1,13 +1,13 @@
 """How sure a comparison is: sensitivities, extremes and price curves of a ratio."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from oscsim.bridge.cost import ATTENTION_PHASES, attention_j
+from oscsim.bridge.cost import attention_j
+from oscsim.bridge.decoding import decoding_json
 from oscsim.bridge.estimate import Estimate, Scenario
-from oscsim.counts import Counts
 from oscsim.energy.baselines import Shape
 from oscsim.energy.ledger import TOTALS, Ledger, Range, account
 from oscsim.energy.uncertainty import (
@@ -15,11 +15,14 @@ from oscsim.energy.uncertainty import (
     Curve,
     Extremes,
     Sensitivity,
+    attention_case,
     extremes,
     price_curve,
     sensitivities,
     share_won,
 )
+
+__all__ = ["Judgement", "Reading", "attention_case", "estimate_json", "judge"]
 
 POINTS = 15
 BELOW, ABOVE = 30.0, 10.0
@@ -101,16 +104,6 @@ def judge(estimate: Estimate, *, n_draws: int = 256) -> tuple[Judgement, ...]:
     )
 
 
-def attention_case(case: Case) -> Case:
-    """Return the attention stage of a case, its cache included, no overheads."""
-    counts = Counts(tokens=case.counts.tokens)
-    for (phase, action), number in case.counts.actions.items():
-        cached = (phase, action) == ("memory", "sram_write_byte")
-        if cached or phase in ATTENTION_PHASES:
-            counts.add(phase, action, number)
-    return Case(counts, replace(case.prices, overheads={}))
-
-
 def _reading(estimate: Estimate, subject: Case, rival: Case, n_draws: int) -> Reading:
     library, seed = estimate.library, estimate.seed
 
@@ -153,6 +146,7 @@ def estimate_json(
         "latency_s_per_token": estimate.latency_s,
         "ranges": "p10..p90 of the priors of the components: assumption ranges",
         "scenarios": [_scenario(estimate, one) for one in estimate.scenarios],
+        "decoding": decoding_json(estimate.steps),
         "judgements": [_judgement(one) for one in judged],
         "notes": list(estimate.notes),
         "components": [part.model_dump() for part in estimate.components],

@@ -1,12 +1,20 @@
 """What the rivals of the substrate would execute on the same shapes."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from functools import cached_property
+from typing import Literal, get_args
 
-from oscsim.counts import Counts
+from oscsim.counts import Counts, is_whole
 from oscsim.errors import SpecError
 from oscsim.models import counting
+
+LARGEST = 2**20
+"""Largest context, head count or width that is counted."""
+LARGEST_SIZES = {"n_layers": 1024, "d_ff": 4 * LARGEST}
+Coupling = Literal["softplus", "relu", "elu"]
+Power = Literal[1, 2, 4]
 
 
 @dataclass(frozen=True)
@@ -34,6 +42,9 @@ class Shape:
     n_features : int or None
         Numbers in a frame, for a model of frames: projected in place of an
         embedding, and averaged for a head without a final norm.
+    is_decoding : bool
+        Whether only the last position of each item is computed, against anchors,
+        keys and values of all its positions; otherwise all of them are (prefill).
     """
 
     n_layers: int
@@ -43,17 +54,26 @@ class Shape:
     d_osc: int
     lengths: Sequence[int]
     causal: bool
-    coupling: Literal["softplus", "relu", "elu"]
+    coupling: Coupling
     n_outputs: int
-    power: Literal[1, 2, 4] = 1
+    power: Power = 1
     head_rows: int | None = None
     n_features: int | None = None
+    is_decoding: bool = False
 
     def __post_init__(self) -> None:
         names = ("n_layers", "n_heads", "d_model", "d_ff", "d_osc", "n_outputs")
         for name in names:
-            if getattr(self, name) < 1:
-                raise SpecError(f"{name} must be at least 1, got {getattr(self, name)}")
+            _require_size(name, getattr(self, name))
+        for name in ("head_rows", "n_features"):
+            if getattr(self, name) is not None:
+                _require_size(name, getattr(self, name), 2**62)
+        for name, known in (("coupling", Coupling), ("power", Power)):
+            if getattr(self, name) not in get_args(known):
+                raise SpecError(
+                    f"{name} must be one of {', '.join(map(str, get_args(known)))}, "
+                    f"got {getattr(self, name)!r}"
+                )
         if self.d_model % self.n_heads:
             raise SpecError(
                 f"n_heads = {self.n_heads} does not divide d_model = {self.d_model}"
@@ -63,23 +83,30 @@ class Shape:
                 "lengths must name at least one item of at least one position, "
                 f"got {list(self.lengths)}"
             )
+        for length in set(self.lengths):
+            _require_size("a length", length)
+        if self.is_decoding and not self.causal:
+            raise SpecError("only a causal model is decoded, got causal = False")
 
-    @property
+    @cached_property
     def rows(self) -> int:
-        """Positions over all items."""
-        return sum(self.lengths)
+        """Positions that are computed, over all items."""
+        return len(self.lengths) if self.is_decoding else sum(self.lengths)
 
     @property
     def d_head(self) -> int:
         """Width of one head."""
         return self.d_model // self.n_heads
 
-    @property
+    @cached_property
     def pairs(self) -> int:
         """(head, query, anchor) triples of one layer over all items.
 
-        ``H sum T^2``, or ``H sum T (T + 1) / 2`` if causal.
+        ``H sum T^2``, or ``H sum T (T + 1) / 2`` if causal; ``H sum T`` if one
+        position is decoded.
         """
+        if self.is_decoding:
+            return self.n_heads * sum(self.lengths)
         return self.n_heads * sum(pairs_of(n, self.causal) for n in self.lengths)
 
 
@@ -239,6 +266,26 @@ def count_factored(counts: Counts, shape: Shape, reuse: float) -> None:
         counts, heads, d, shape.d_head, stores=stores, reuse=reuse
     )
     counting.count_prefix_read(counts, heads, d, shape.d_head, reuse=reuse)
+
+
+def _require_size(name: str, size: int, largest: int | None = None) -> None:
+    most = LARGEST_SIZES.get(name, LARGEST) if largest is None else largest
+    if not is_whole(size):
+        raise SpecError(f"{name} must be a whole number, got {size!r}")
+    if size < 1:
+        raise SpecError(f"{name} must be at least 1, got {_short(size)}")
+    if size > most:
+        raise SpecError(f"{name} must be at most {most:,}, got {_short(size)}")
+
+
+def _short(size: int) -> str:
+    """Return a number, or how long it is: thousands of digits are no message."""
+    # str of a very long int is refused by Python itself
+    if size.bit_length() > 256:
+        return (
+            f"a number of about {int(size.bit_length() * math.log10(2)) + 1:,} digits"
+        )
+    return f"{size:,}"
 
 
 def _state(counts: Counts, shape: Shape, reuse: float) -> None:

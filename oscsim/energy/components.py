@@ -62,6 +62,8 @@ class Component(BaseModel):
         Law by which a reader would move it to another node; never applied.
     corr_group : str
         Components of one group are drawn together; empty for none.
+    bits : int
+        Resolution that the number is of; 0 where it has none.
     notes : str
         What a reader should know besides.
     """
@@ -82,6 +84,7 @@ class Component(BaseModel):
     confidence: Confidence
     scale: Literal["digital", "sram", "analog", "none"]
     corr_group: str = ""
+    bits: Annotated[int, Field(ge=0, le=24)] = 0
     notes: str = ""
 
     @model_validator(mode="after")
@@ -167,8 +170,6 @@ class Library:
                 "known keys: schema_version, component"
             )
         entries = content.get("component", [])
-        if not isinstance(entries, list):
-            raise ComponentError(f"{file.name}: components are [[component]] tables")
         return cls.parse(entries, where=file.name)
 
     @classmethod
@@ -180,8 +181,13 @@ class Library:
         Raises
         ------
         ComponentError
-            As `load`.
+            As `load`, or if ``entries`` is no list of mappings.
         """
+        if not _are_tables(entries):
+            raise ComponentError(
+                f"{where}: components are [[component]] tables, a list of mappings; "
+                f"got {entries!r:.80}"
+            )
         components: dict[str, Component] = {}
         for number, entry in enumerate(entries, start=1):
             name = f"{where}: component {entry.get('id', f'number {number}')!r}"
@@ -240,6 +246,10 @@ class Library:
         component = self[name]
         cause = component.corr_group or component.id
         return component.quantile(_scores(cause, n_draws, seed))
+
+
+def _are_tables(found: object) -> bool:
+    return isinstance(found, list) and all(isinstance(e, Mapping) for e in found)
 
 
 def read_toml(path: Path) -> dict[str, Any]:

@@ -2,13 +2,14 @@
 
 from typing import Any
 
-from oscsim.energy.baselines import Shape
+from oscsim.energy.baselines import LARGEST, LARGEST_SIZES, Shape
 from oscsim.errors import SpecError
 
 NEEDED = ("T", "H", "d_model", "d_osc", "layers", "coupling")
-OPTIONAL = ("d_ff", "outputs", "p", "causal")
+OPTIONAL = ("d_ff", "outputs", "p", "causal", "clamps")
 FF_OVER_MODEL = 4
 BYTES = 256
+DIGITS = 24
 
 
 def parse_shape(text: str) -> tuple[Shape, tuple[str, ...]]:
@@ -19,7 +20,7 @@ def parse_shape(text: str) -> tuple[Shape, tuple[str, ...]]:
     text : str
         ``T=128,H=4,d_model=128,d_osc=8,layers=2,coupling=softplus`` and, if
         wanted, ``d_ff`` (4 d_model), ``outputs`` (256), ``p`` (1) and
-        ``causal`` (true).
+        ``causal`` (true); ``clamps`` is read by `stated_clamps`.
 
     Returns
     -------
@@ -73,6 +74,38 @@ def parse_shape(text: str) -> tuple[Shape, tuple[str, ...]]:
     return shape, assumed
 
 
+def stated_clamps(text: str) -> bool | None:
+    """Return whether a line says that the clamp of the read-out acts.
+
+    Parameters
+    ----------
+    text : str
+        As `parse_shape`; ``clamps=no`` says that no 1 + z.r is negative, so that a
+        read-out with p = 1 may be factored.
+
+    Returns
+    -------
+    bool or None
+        None where nobody said so.
+
+    Raises
+    ------
+    SpecError
+        If it is neither yes nor no, or p is not 1.
+    """
+    given = _pairs(text)
+    if "clamps" not in given:
+        return None
+    if given["clamps"] not in ("yes", "no"):
+        raise SpecError(f"--shape: clamps must be yes or no, got {given['clamps']!r}")
+    if given.get("p", "1") != "1":
+        raise SpecError(
+            "--shape: clamps decides whether a read-out with p = 1 factors, got "
+            f"p = {given['p']}"
+        )
+    return given["clamps"] == "yes"
+
+
 def _pairs(text: str) -> dict[str, str]:
     given: dict[str, str] = {}
     for part in text.split(","):
@@ -97,12 +130,18 @@ def _pairs(text: str) -> dict[str, str]:
 
 def _whole(given: dict[str, str], name: str, default: int) -> int:
     text = given.get(name, str(default))
-    try:
-        number = int(text)
-    except ValueError:
-        number = 0
+    most = LARGEST_SIZES.get("n_layers" if name == "layers" else name, LARGEST)
+    # int() also reads 1_6 and digits of other scripts, and hangs on very long ones
+    is_plain = text.isascii() and text.isdecimal()
+    if is_plain and len(text) > DIGITS:
+        raise SpecError(
+            f"--shape: {name} must be at most {most:,}, got {len(text)} digits"
+        )
+    number = int(text) if is_plain else 0
     if number < 1:
         raise SpecError(f"--shape: {name} must be a whole number from 1, got {text}")
+    if number > most:
+        raise SpecError(f"--shape: {name} must be at most {most:,}, got {text}")
     return number
 
 

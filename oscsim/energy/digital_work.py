@@ -7,13 +7,15 @@ from typing import Literal, TypeAlias
 from oscsim.counts import Counts
 from oscsim.energy.baselines import Shape, count_body, count_direct, count_scored
 from oscsim.energy.mapping import Mapping
+from oscsim.energy.substrate import count_interface
 from oscsim.errors import SpecError
 from oscsim.models import counting
+from oscsim.substrate.device import Device
 
 DigitalPhase: TypeAlias = Literal["projection", "weights", "value", "ffn"]
 DIGITAL_PHASES: dict[DigitalPhase, tuple[str, ...]] = {
     "projection": ("projection",),
-    "weights": ("weights",),
+    "weights": ("weights", "load"),
     "value": ("similarity", "normalise", "value"),
     "ffn": ("ffn",),
 }
@@ -22,6 +24,8 @@ DIGITAL_PHASES: dict[DigitalPhase, tuple[str, ...]] = {
 
 def sweep_counts(shape: Shape, mapping: Mapping) -> Counts:
     """Count the digital operations of one sweep, with the read-out pair by pair.
+
+    Anchors are taken not to be unit vectors: a product for every coupling.
 
     A prefill is the model on ``batch`` items of the context's length. A decoding
     step is, for each sequence, what its last token adds: the counts of a context
@@ -57,12 +61,14 @@ def sweep_counts(shape: Shape, mapping: Mapping) -> Counts:
     context = asked.context
     if not mapping.is_decoding:
         read = None if shape.head_rows is None else 1
-        one = _digital(replace(shape, lengths=[context], head_rows=read))
+        whole = replace(shape, lengths=[context], head_rows=read)
+        one = _digital(whole, mapping.device)
     else:
-        one = _digital(replace(shape, lengths=[context], head_rows=None))
+        whole = replace(shape, lengths=[context], head_rows=None)
+        one = _digital(whole, mapping.device)
         if context > 1:
             before = replace(shape, lengths=[context - 1], head_rows=None)
-            one.actions.subtract(_digital(before).actions)
+            one.actions.subtract(_digital(before, mapping.device).actions)
     for key, number in one.actions.items():
         total[key] = mapping.batch * number
     return Counts(total, mapping.tokens)
@@ -133,10 +139,11 @@ def attention_counts(mapping: Mapping) -> Counts:
     return counts
 
 
-def _digital(shape: Shape) -> Counts:
+def _digital(shape: Shape, device: Device) -> Counts:
     counts = count_body(shape, 1.0)
     for _ in range(shape.n_layers):
         count_scored(counts, shape, 1.0, cached=2)
         counting.count_coupling(counts, shape.pairs, shape.coupling)
+        count_interface(counts, shape, device, 1.0, has_norms=True)
         count_direct(counts, shape, 1.0)
     return counts

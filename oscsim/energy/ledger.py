@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from oscsim.counts import Counts
+from oscsim.counts import Counts, is_whole
 from oscsim.energy.components import Library
 from oscsim.energy.prices import ACTIONS, CONVERTER_ACTIONS, CORE_ACTIONS, Prices
 from oscsim.energy.pricing import Entry, Pricing
@@ -184,8 +184,8 @@ def account(
     ------
     ComponentError
         If a counted action is unknown or has no price, a price is malformed
-        or names an unknown component, ``n_draws < 1``, or actions were
-        counted for 0 tokens.
+        or names an unknown component, ``n_draws < 1``, a count is negative or
+        not finite, or actions were counted for no whole number of tokens from 1.
 
     Notes
     -----
@@ -193,6 +193,7 @@ def account(
     Not modelled: utilisation, batch effects, arrays smaller than the model,
     and joules that depend on data.
     """
+    _check_counts(counts)
     done = {key: n for key, n in counts.actions.items() if n > 0}
     _check(done, counts.tokens, prices, library, n_draws)
     pricing = Pricing(prices, library, n_draws, seed)
@@ -215,6 +216,19 @@ def ledger_of(pricing: Pricing, tokens: int) -> Ledger:
         notes=tuple(pricing.notes),
         seed=pricing.seed,
     )
+
+
+def _check_counts(counts: Counts) -> None:
+    for (phase, action), number in counts.actions.items():
+        if not 0 <= number < math.inf:
+            raise ComponentError(
+                f"count of {action!r} in {phase!r} must be finite and >= 0, "
+                f"got {number}"
+            )
+    if not is_whole(counts.tokens) or counts.tokens < 0:
+        raise ComponentError(
+            f"tokens must be a whole number from 0, got {counts.tokens!r}"
+        )
 
 
 def _check(

@@ -13,6 +13,7 @@ from oscsim.energy.bounds import (
 from oscsim.energy.components import Library
 from oscsim.energy.precision import drive_of
 from oscsim.energy.prices import PICO, Prices
+from oscsim.errors import ComponentError
 from oscsim.substrate.device import Device
 from oscsim.units import ring_diffusion_minimum, thermal_diffusion_bound
 
@@ -99,6 +100,17 @@ def physics_limits(
     return tuple(limits)
 
 
+def why_unbound(device: Device) -> str:
+    """Return why a device has no bound on its phase; empty if it has one."""
+    energy = device.energy
+    if energy is None or (device.frequency_hz and "oscillator_s" in energy.prices):
+        return ""
+    said = f"No bound of phase diffusion and of settling for {device.name}: "
+    if "component_s" in energy.prices:
+        return said + "they are of one phase, and its state has components"
+    return said + "it has no frequency_hz, or no price of an oscillator"
+
+
 def core_power(device: Device, library: Library) -> float:
     """Return the power of one oscillator without its periphery (W).
 
@@ -108,9 +120,13 @@ def core_power(device: Device, library: Library) -> float:
         If the device has no prices or no price of an oscillator.
     """
     prices = Prices.of_device(device)
-    (product,) = prices.terms["oscillator_s"]
-    base = prices.base("oscillator_s", product, library)
-    return base.value * prices.si_factor(base)
+    if "oscillator_s" not in prices.terms:
+        raise ComponentError(f"device {device.name} has no price of oscillator_s")
+    bases = [
+        prices.base("oscillator_s", product, library)
+        for product in prices.terms["oscillator_s"]
+    ]
+    return math.fsum(base.value * prices.si_factor(base) for base in bases)
 
 
 def _of_oscillator(
@@ -221,7 +237,5 @@ def _of_converters(device: Device, prices: Prices, library: Library) -> list[Lim
 
 
 def _energy(action: str, prices: Prices, library: Library) -> tuple[float, str]:
-    (product,) = prices.terms[action]
-    base = prices.base(action, product, library)
-    value = math.prod(library[name].value for name in product)
-    return value * PICO, base.id
+    first = prices.base(action, prices.terms[action][0], library)
+    return prices.nominal(action, library), first.id

@@ -3,8 +3,10 @@
 import math
 from dataclasses import dataclass
 
+from oscsim.energy.baselines import LARGEST
 from oscsim.errors import DeviceError, SpecError
 from oscsim.substrate.device import Device
+from oscsim.substrate.work import oscillators_for
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,8 @@ class Attention:
         for name in ("n_layers", "n_heads", "context", "d_head"):
             if getattr(self, name) < 1:
                 raise SpecError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if self.context > LARGEST:
+            raise SpecError(f"context must be at most {LARGEST:,}, got {self.context}")
         if self.d_osc < 2:
             raise SpecError(f"d_osc must be at least 2, got {self.d_osc}")
 
@@ -81,9 +85,7 @@ class Mapping:
     @property
     def oscillators(self) -> int:
         """Oscillators of a tile; one for each query of a head, if unlimited."""
-        if self.device.query_slots == 1:
-            return 1
-        return self.device.oscillators or self.tokens
+        return oscillators_for(self.device, self.tokens)
 
     @property
     def head_rounds(self) -> int:

@@ -1,5 +1,6 @@
 """Which components price which action, and at which node."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Literal, TypeAlias
@@ -8,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from oscsim.bundled import data_folder
 from oscsim.energy.components import Component, Library, read_toml
+from oscsim.energy.device_remarks import bits_of, while_loading
 from oscsim.errors import ComponentError
 from oscsim.substrate.device import Device
 
@@ -85,6 +87,10 @@ class Prices:
         Shares added to the system total, by name.
     oscillator_node_nm, digital_node_nm : int or None
         Nodes that the prices claim to describe.
+    bits : Mapping[str, int]
+        Resolution that an action has, by action, where it has one.
+    remarks : tuple of str
+        What a reader must know of whatever the substrate's core costs.
     """
 
     terms: Mapping[str, tuple[Product, ...]]
@@ -92,6 +98,8 @@ class Prices:
     overheads: Mapping[str, Overhead] = field(default_factory=dict)
     oscillator_node_nm: int | None = None
     digital_node_nm: int | None = None
+    bits: Mapping[str, int] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -172,6 +180,24 @@ class Prices:
             overheads=digital.overheads,
             oscillator_node_nm=device.energy.oscillator_node_nm,
             digital_node_nm=device.energy.digital_node_nm,
+            bits=bits_of(device),
+            remarks=(while_loading(device),),
+        )
+
+    def nominal(self, action: str, library: Library) -> float:
+        """Return the nominal price of an action (J an event, or W).
+
+        Raises
+        ------
+        ComponentError
+            As `base`, or if the action has no price.
+        """
+        if action not in self.terms:
+            raise ComponentError(f"action {action!r} has no price")
+        return math.fsum(
+            self.si_factor(self.base(action, product, library))
+            * math.prod(library[name].value for name in product)
+            for product in self.terms[action]
         )
 
     def base(self, action: str, product: Product, library: Library) -> Component:
@@ -260,13 +286,18 @@ def as_products(
     ComponentError
         If ``ids`` is neither a list of component ids nor a list of such lists.
     """
-    flat = [name for name in ids if isinstance(name, str)]
-    if flat and len(flat) == len(ids):
-        return (tuple(flat),)
-    products = tuple(tuple(name) for name in ids if not isinstance(name, str))
-    if not products or flat or not all(products):
+    products = [ids] if _is_product(ids) else ids
+    is_list = isinstance(products, list | tuple) and len(products) > 0
+    if not is_list or not all(map(_is_product, products)):
         raise ComponentError(
             f"price of {action!r}: a list of component ids, or a list of such "
             f"lists; got {ids!r}"
         )
-    return products
+    return tuple(tuple(map(str, product)) for product in products)
+
+
+def _is_product(found: object) -> bool:
+    """Return whether something is a list of component ids; a text is none."""
+    if not isinstance(found, list | tuple) or len(found) == 0:
+        return False
+    return all(isinstance(name, str) for name in found)

@@ -9,6 +9,7 @@ import numpy as np
 from oscsim.energy.components import Component, Library
 from oscsim.energy.prices import (
     ACTIONS,
+    CORE_ACTIONS,
     SUBSTRATE_ACTIONS,
     Overhead,
     Prices,
@@ -71,9 +72,13 @@ class Pricing:
         if action == "state_read" and base.id.startswith("adc."):
             product, draws = self._clamped(base.id, product, draws)
         self._note_borrowed(action, product)
+        self._note_core(action)
+        self._note_bits(action)
         carrier = next(name for name in product if self.library[name].unit != "ratio")
         factor = number * self.prices.si_factor(base)
         joules = factor * math.prod(self.library[name].value for name in product)
+        if joules == 0 and number > 0:
+            self._note_free(action, carrier)
         self.entries.append(Entry(phase, action, carrier, joules))
         self._attribute(product, joules)
         previous = self.action_draws.get(action, np.zeros(self.n_draws))
@@ -146,6 +151,37 @@ class Pricing:
                 f"{action} of {node} nm oscillators is priced with "
                 f"{' x '.join(product)} of {min(nodes)} nm, as it is"
             ] = None
+
+    def _note_core(self, action: str) -> None:
+        if action in CORE_ACTIONS:
+            self.notes.update(dict.fromkeys(self.prices.remarks))
+
+    def _note_free(self, action: str, carrier: str) -> None:
+        part = self.library[carrier]
+        self.notes[
+            f"{action} costs 0 J at nominal values: {carrier} is {part.value:g} "
+            f"({part.low:g}..{part.high:g}) {part.unit}; "
+            f"{part.source}"
+        ] = None
+
+    def _note_bits(self, action: str) -> None:
+        """Say where the device has another resolution than what prices it."""
+        if action not in self.prices.bits:
+            return
+        wanted = self.prices.bits[action]
+        names = [name for product in self.prices.terms[action] for name in product]
+        priced = max(self.library[name].bits for name in names)
+        carriers = [name for name in names if self.library[name].unit != "ratio"]
+        said = f"{action} of {wanted} bits is priced "
+        if wanted > 1 and priced == 0:
+            said += f"as one {' + '.join(carriers)}, whatever its bits"
+        elif wanted > priced > 0:
+            said += f"with {' x '.join(names)}, of {priced} bits: too little"
+        elif priced > wanted > 1 and not action.endswith("_write"):
+            said += f"with {' x '.join(names)}, of {priced} bits: too much"
+        else:
+            return
+        self.notes[said] = None
 
 
 def _value(component: Component) -> float:

@@ -4,6 +4,8 @@ import math
 from collections import Counter
 from collections.abc import Iterable
 
+import numpy as np
+
 from oscsim.counts import Counts
 from oscsim.energy.baselines import (
     Shape,
@@ -16,15 +18,28 @@ from oscsim.energy.mapping import Attention, map_attention
 from oscsim.errors import SpecError
 from oscsim.models import counting
 from oscsim.substrate.device import Device
+from oscsim.substrate.work import TimeOn, time_on, time_on_steps
 
 
 def substrate(
-    shape: Shape, device: Device, *, reuse: float = 1.0, factored: bool = False
+    shape: Shape,
+    device: Device,
+    *,
+    reuse: float = 1.0,
+    factored: bool = False,
+    unit_anchors: bool = False,
 ) -> Counts:
     """Count a model whose oscillators settle on a device.
 
     Equal to what a run with the direct or the prefix read-out tallies: every
     count is a closed form of the sizes, as all oscillators settle for the
+    device's time. Items run one after the other, in the passes that
+    `oscsim.energy.mapping.map_attention` gives for a batch of 1: the anchors of
+    a head are on in each of its passes.
+
+    The chip loads ``w_ij |r_j|``, so every pair costs a product and a byte of
+    the norm, unless all anchors are unit vectors. A phase that is read costs one
+    sine and cosine, which the digital read-out needs.
     device's time. Anchors that are written again for every item, as tiles are
     fewer than heads, come from the mapping of each item alone.
 
@@ -39,6 +54,8 @@ def substrate(
     factored : bool
         Whether the digital read-out is done in prefix sums; needs p = 1 and a
         clamp that never acts.
+    unit_anchors : bool
+        Whether the norms of all anchors are 1.
 
     Returns
     -------
@@ -55,20 +72,17 @@ def substrate(
         fewer than heads and an item does not fit.
     """
     device.require_d_osc(shape.d_osc)
-    if device.time_unit != "s" or not math.isfinite(device.settle_time):
-        raise SpecError(
-            f"settling on {device.name} takes no finite time in seconds, got "
-            f"settle_time = {device.settle_time:g}: it has no price"
-        )
+    require_time(device)
     if factored and shape.power != 1:
         raise SpecError(
             f"the read-out factors into prefix sums for p = 1 only, got {shape.power}"
         )
-    counts = count_body(shape, reuse)
+    counts, on = count_body(shape, reuse), _time_on(shape, device)
     for _ in range(shape.n_layers):
         count_scored(counts, shape, reuse, cached=1 if factored else 2)
         counting.count_coupling(counts, shape.pairs, shape.coupling)
-        _settle(counts, shape, device)
+        count_interface(counts, shape, device, reuse, has_norms=not unit_anchors)
+        _settle(counts, shape, device, on)
         if factored:
             count_factored(counts, shape, reuse)
         else:
@@ -109,17 +123,55 @@ def _attention(shape: Shape, context: int) -> Attention:
     )
 
 
-def _settle(counts: Counts, shape: Shape, device: Device) -> None:
+def require_time(device: Device) -> None:
+    """Check that settling takes seconds.
+
+    Raises
+    ------
+    SpecError
+        If the device is in model units, or its settling time infinite.
+    """
+    if device.time_unit != "s" or not math.isfinite(device.settle_time):
+        raise SpecError(
+            f"settling on {device.name} takes no finite time in seconds, got "
+            f"settle_time = {device.settle_time:g}: it has no price"
+        )
+
+
+def count_interface(
+    counts: Counts, shape: Shape, device: Device, reuse: float, *, has_norms: bool
+) -> None:
+    """Record what the digital part of one layer does only because of oscillators.
+
+    Unless anchors are unit vectors, a product ``w_ij |r_j|`` and a byte of the norm
+    for every pair; for an oscillator that is read by its phase, its sine and cosine.
+    """
+    if has_norms:
+        counts.add("load", "mul", shape.pairs)
+        counts.add("load", "sram_read_byte", shape.pairs / reuse)
+    if device.has_phase(shape.d_osc):
+        counts.add("similarity", "sincos", shape.n_heads * shape.rows)
+
+
+def _settle(counts: Counts, shape: Shape, device: Device, on: TimeOn) -> None:
     by_phase = device.has_phase(shape.d_osc)
     lines = 1 if by_phase else shape.d_osc
-    oscillators = shape.n_heads * shape.rows * lines
-    time = device.settle_time + device.read_time
-    anchors = oscillators
-    if device.query_slots != "all":
-        anchors = shape.n_heads * lines * sum(n * n for n in shape.lengths)
+    oscillators = shape.n_heads * shape.rows
     counts.add("load", "coupling_write", shape.pairs)
-    counts.add("readout", "state_read", oscillators)
+    counts.add("readout", "state_read", oscillators * lines)
     kind = "oscillator_s" if by_phase else "component_s"
-    counts.add("settle", kind, oscillators * time)
-    counts.add("settle", "coupler_s", shape.pairs * lines * time)
-    counts.add("settle", "anchor_s", anchors * time)
+    held = shape.n_heads * lines
+    counts.add("settle", kind, held * on.oscillators)
+    counts.add("settle", "coupler_s", held * on.couplers)
+    counts.add("settle", "anchor_s", held * on.anchors)
+
+
+def _time_on(shape: Shape, device: Device) -> TimeOn:
+    """Return how long the parts of one head are on, over all items of a layer."""
+    if shape.is_decoding:
+        return time_on_steps(device, np.array(shape.lengths))
+    found = []
+    for length, items in Counter(shape.lengths).items():
+        seen = np.arange(1, length + 1) if shape.causal else np.full(length, length)
+        found.append([items * time for time in time_on(device, length, seen)])
+    return TimeOn(*(math.fsum(times) for times in zip(*found, strict=True)))

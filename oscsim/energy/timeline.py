@@ -4,6 +4,8 @@ import math
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+import numpy as np
+
 from oscsim.energy.baselines import Shape
 from oscsim.energy.digital_work import (
     attention_counts,
@@ -15,6 +17,7 @@ from oscsim.energy.mapping import Attention, Mapping, map_attention
 from oscsim.energy.writes import require_endurance_known
 from oscsim.errors import DeviceError, SpecError
 from oscsim.substrate.device import Device
+from oscsim.substrate.work import row_seconds
 
 Phase: TypeAlias = Literal[
     "projection", "weights", "load", "settle", "read", "value", "ffn"
@@ -301,9 +304,8 @@ def _settle_time(device: Device, settle_s: float | None) -> float:
 
 def _load(mapping: Mapping) -> float:
     device, model = mapping.device, mapping.model
-    rows = mapping.batch * math.fsum(
-        _row(device, n, device.weight_bits) for n in mapping.row_lengths
-    )
+    lengths = np.array(mapping.row_lengths)
+    rows = mapping.batch * math.fsum(row_seconds(device, lengths, device.weight_bits))
     layers = model.n_layers * mapping.head_rounds
     words = model.context * (1 if device.has_phase(model.d_osc) else model.d_osc)
     anchors = _row(device, words, device.anchor_bits or device.weight_bits)
@@ -311,6 +313,4 @@ def _load(mapping: Mapping) -> float:
 
 
 def _row(device: Device, words: int, bits: int | None) -> float:
-    if device.bus_bits is None or device.bus_hz is None or bits is None:
-        return device.write_time
-    return device.write_time + math.ceil(words * bits / device.bus_bits) / device.bus_hz
+    return float(row_seconds(device, np.array([words]), bits)[0])

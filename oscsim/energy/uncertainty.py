@@ -1,7 +1,7 @@
 """How far a ratio of two ledgers hangs on each number that it rests on."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +16,16 @@ from oscsim.errors import ComponentError
 from oscsim.typing import FloatArray
 
 SWEEPS = 8
+ATTENTION_PHASES = (
+    "weights",
+    "load",
+    "settle",
+    "readout",
+    "similarity",
+    "normalise",
+    "value",
+)
+"""From the scores to the mixed values: the part that oscillators change."""
 
 
 class Case(NamedTuple):
@@ -23,6 +33,16 @@ class Case(NamedTuple):
 
     counts: Counts
     prices: Prices
+
+
+def attention_case(case: Case) -> Case:
+    """Return the attention stage of a case, its cache included, no overheads."""
+    counts = Counts(tokens=case.counts.tokens)
+    for (phase, action), number in case.counts.actions.items():
+        cached = (phase, action) == ("memory", "sram_write_byte")
+        if cached or phase in ATTENTION_PHASES:
+            counts.add(phase, action, number)
+    return Case(counts, replace(case.prices, overheads={}))
 
 
 class Sensitivity(NamedTuple):
@@ -225,12 +245,13 @@ def set_values(library: Library, values: Mapping[str, float]) -> Library:
     Raises
     ------
     ComponentError
-        If there is no component of a name.
+        If there is no component of a name, or it cannot have the value: a number
+        that is not finite, or below 0 where only more is possible.
     """
-    changed = {
-        name: library[name].model_copy(update=dict.fromkeys(_ENDS, value))
-        for name, value in values.items()
-    }
+    changed: dict[str, Component] = {}
+    for name, value in values.items():
+        moved = library[name].model_dump() | dict.fromkeys(_ENDS, value)
+        changed |= Library.parse([moved], where="set_values").components
     return Library({**library.components, **changed})
 
 

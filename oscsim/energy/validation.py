@@ -1,7 +1,6 @@
 """Published machines beside what the component library predicts for them."""
 
 import math
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
@@ -9,6 +8,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from oscsim.bundled import data_folder
+from oscsim.energy.chip_check import ChipCheck, Kind
 from oscsim.energy.components import (
     UNTRUSTED,
     Component,
@@ -23,13 +23,6 @@ from oscsim.errors import ComponentError
 from oscsim.typing import FloatArray
 
 Unit: TypeAlias = Literal["J", "W", "s", "Hz", "count"]
-
-TOLERATED = 3.0
-CAVEAT = (
-    "validates power, time and energy, not precision: an Ising machine needs the "
-    "sign of a phase, attention its value to 5 or 6 bits; the recipes were written "
-    "with the published figures known"
-)
 
 
 class _Si(BaseModel):
@@ -72,76 +65,14 @@ class _Recipe(BaseModel):
     quantity: Text
     unit: Unit
     what: Text
+    kind: Kind
+    shows: Text
     published: Text | Figure | None = None
     is_bound: bool = False
     terms: tuple[Annotated[tuple[Text, ...], Field(min_length=1)], ...]
     inputs: dict[str, Figure] = Field(default_factory=dict)
     cause: str = ""
     note: str = ""
-
-
-@dataclass(frozen=True)
-class ChipCheck:
-    """A figure of a published machine and the model's prediction of it.
-
-    Attributes
-    ----------
-    chip, quantity, what : str
-        Which machine, which of its figures, and what the machine is.
-    unit : str
-        ``"J"``, ``"W"``, ``"s"``, ``"Hz"`` or ``"count"``.
-    published : float or None
-        None where none was read.
-    is_bound : bool
-        Whether the source gives an upper bound, "less than".
-    predicted : float or None
-        At nominal values; None where the library cannot predict it.
-    spread : Range or None
-        Percentiles of the prediction over the priors of the components; the
-        machine's own inputs are taken as they are.
-    cause : str
-        Why the ratio is beyond 3; empty elsewhere.
-    note : str
-        What stands in for a figure that was not read.
-    components : tuple of str
-        Ids that the prediction rests on.
-    sources : tuple of str
-        Of the published figure and of the machine's inputs.
-    is_from_memory : bool
-        Whether the published figure, or an input, was recalled or assumed.
-    """
-
-    chip: str
-    quantity: str
-    what: str
-    unit: str
-    published: float | None
-    is_bound: bool
-    predicted: float | None
-    spread: Range | None
-    cause: str
-    note: str
-    components: tuple[str, ...]
-    sources: tuple[str, ...]
-    is_from_memory: bool
-
-    @property
-    def ratio(self) -> float | None:
-        """Prediction over published figure, None if one of them is missing."""
-        if self.published is None or self.predicted is None:
-            return None
-        return self.predicted / self.published
-
-    @property
-    def is_beyond(self) -> bool:
-        """Whether the two differ by more than a factor of 3."""
-        ratio = self.ratio
-        return ratio is not None and abs(math.log(ratio)) > math.log(TOLERATED)
-
-    @property
-    def is_unexplained(self) -> bool:
-        """Whether they differ by more than a factor of 3 without a cause."""
-        return self.is_beyond and not self.cause
 
 
 def validate(
@@ -240,6 +171,8 @@ class _Prediction:
             sources=(*sources, *(one.source for one in recipe.inputs.values())),
             is_from_memory=is_doubtful
             or any(one.confidence in UNTRUSTED for one in recipe.inputs.values()),
+            kind=recipe.kind,
+            shows=recipe.shows,
         )
 
     def _components(self) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ import math
 
 from oscsim.energy.components import Library
 from oscsim.energy.mapping import Mapping
-from oscsim.energy.prices import PICO, Prices
+from oscsim.energy.prices import Prices
 from oscsim.errors import ComponentError, DeviceError
 from oscsim.substrate.device import Device
 
@@ -24,12 +24,10 @@ def write_energy_j(mapping: Mapping, library: Library | None = None) -> float:
             f"device {mapping.device.name} has no price of coupling_write"
         )
     written = {"coupling_write": mapping.pairs, "anchor_write": mapping.anchor_words}
-    joules = 0.0
-    for action, number in written.items():
-        for product in prices.terms[action]:
-            prices.base(action, product, library)
-            joules += number * math.prod(library[name].value for name in product)
-    return joules / mapping.tokens * PICO
+    joules = math.fsum(
+        number * prices.nominal(action, library) for action, number in written.items()
+    )
+    return joules / mapping.tokens
 
 
 def require_endurance_known(device: Device) -> None:
@@ -42,8 +40,9 @@ def require_endurance_known(device: Device) -> None:
     """
     if device.energy is None or device.write_endurance is not None:
         return
-    written = device.energy.prices.get("coupling_write", [])
-    if any(name.startswith("nvm.") for name in written):
+    products = Prices.of_device(device).terms.get("coupling_write", ())
+    written = [n for product in products for n in product if n.startswith("nvm.")]
+    if written:
         raise DeviceError(
             f"device {device.name} prices coupling_write with {written[0]}, a "
             "non-volatile memory: couplings are rewritten for every query, so state "

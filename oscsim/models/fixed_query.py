@@ -251,7 +251,7 @@ def _attention(
             run.clamped += illegal_pairs(state, anchors, masks)
             mixed = read_in_prefix_sums(state, anchors, value, masks, config.causal)
         else:
-            affinity = _affinity(config, layer, state, anchors, masks, run)
+            affinity = affinity_of(config, layer, state, anchors, masks, run)
     if not factored:
         mixed = data_path.average(f"{block}.values", affinity, value)
     if run.attention is not None:
@@ -261,7 +261,7 @@ def _attention(
     return data_path.linear(weights, f"{block}.attn.W_o", mixed)
 
 
-def _affinity(
+def affinity_of(
     config: FixedQueryConfig,
     layer: int,
     state: FloatArray,
@@ -269,7 +269,28 @@ def _affinity(
     masks: Masks,
     run: Pass,
 ) -> FloatArray:
-    """Return ``max(0, 1 + z_i.r_j)^p`` of the pairs that are read out."""
+    """Return ``max(0, 1 + z_i.r_j)^p`` of the pairs that are read out.
+
+    Parameters
+    ----------
+    config : FixedQueryConfig
+        Gives p.
+    layer : int
+        Number of the attention layer.
+    state : FloatArray, shape (batch, heads, queries, d_osc)
+        Where the oscillators are.
+    anchors : FloatArray, shape (heads, anchors, d_osc)
+        Anchors as trained.
+    masks : Masks
+        Which pairs are read.
+    run : Pass
+        Its ``clamped`` grows by the pairs at which the clamp acted.
+
+    Returns
+    -------
+    FloatArray, shape (batch, heads, queries, anchors)
+        Not normalised.
+    """
     similarity = run.arithmetic.product(
         f"layers.{layer}.similarity", state, np.swapaxes(anchors, -1, -2)
     )

@@ -28,6 +28,8 @@ def array_section(found: OnArray) -> str:
     ]
     if not all(limit.holds for limit in found.limits):
         parts.append(paragraph(BRACKETS, "faint"))
+    if found.unbound:
+        parts.append(paragraph(f"{found.unbound}."))
     if found.held is not None:
         parts.append(paragraph(precision_line(found.held)))
     return "\n".join(parts)

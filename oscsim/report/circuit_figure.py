@@ -24,7 +24,8 @@ def circuit_figure(check: CircuitCheck) -> Figure:
     Where signals are oscillations, their last periods stand on the left and their
     phases by lock-in on the right; where they are phases or components
     themselves, one panel shows them. Markers are expected values. All of the
-    first case.
+    first case, except that two oscillations in several cases have the difference
+    of their phases in each case on the right.
 
     Parameters
     ----------
@@ -49,7 +50,14 @@ def circuit_figure(check: CircuitCheck) -> Figure:
         axes = figure.subplots(1, panels, squeeze=False)[0]
         if told.carrier_hz:
             _draw_periods(axes[0], check, waves)
-            _draw_phases(axes[1], check, waves, claims)
+            if len(told.figure) == 2 and len(check.runs) > 1:
+                first, second = told.figure
+                axes[0].set_title(
+                    plain(f"last periods: {first} solid, {second} dashed")
+                )
+                _draw_differences(axes[1], check)
+            else:
+                _draw_phases(axes[1], check, waves, claims)
         else:
             _draw_values(axes[0], check, waves, claims)
         handles, labels = axes[-1].get_legend_handles_labels()
@@ -99,6 +107,26 @@ def _draw_phases(
     ax.set_title("phases by lock-in")
 
 
+def _draw_differences(ax: Axes, check: CircuitCheck) -> None:
+    """Draw the phase of the second signal from the first, in every case."""
+    told = check.expectations
+    end = max(float(run.waveforms.time[-1]) for run in check.runs.values())
+    scale, prefix = scale_of(end)
+    for number, (case, run) in enumerate(check.runs.items()):
+        waves = run.waveforms
+        first, second = (
+            lock_in(waves.time, waves.signal(name), told.carrier_hz)
+            for name in told.figure
+        )
+        apart = second.phase - first.phase
+        apart -= 2 * np.pi * np.round(apart[0] / (2 * np.pi))
+        ax.plot(first.time / scale, apart, label=plain(case), **_style(number))
+    ax.set_ylim(max(ax.get_ylim()[0], -4 * np.pi), min(ax.get_ylim()[1], 4 * np.pi))
+    ax.set_xlabel(f"time ({prefix}s)")
+    ax.set_ylabel(plain(f"phase of {told.figure[1]} from {told.figure[0]} (rad)"))
+    ax.set_title("phase difference by case")
+
+
 def _draw_values(
     ax: Axes, check: CircuitCheck, waves: Waveforms, claims: list[Claim]
 ) -> None:
@@ -112,9 +140,11 @@ def _draw_values(
         ylabel = "phase from the mean (rad)"
     for number, name in enumerate(told.figure):
         ax.plot(waves.time, values[number], label=name, **_style(number))
-    if not told.relative:
-        shown = {name: (waves.time, values[k]) for k, name in enumerate(told.figure)}
-        _mark(ax, claims, shown, 1.0, 0.0)
+    marked = [_centred(claim, told.figure) for claim in claims]
+    shown = {name: (waves.time, values[k]) for k, name in enumerate(told.figure)}
+    _mark(ax, marked if told.relative else claims, shown, 1.0, 0.0)
+    if told.until:
+        ax.set_xlim(-0.03 * told.until, told.until)
     ax.set_xlabel("time (s, normalised units)")
     ax.set_ylabel(ylabel)
 
@@ -150,6 +180,15 @@ def _mark(
                 label=label,
             )
             label = "_"
+
+
+def _centred(claim: Claim, names: tuple[str, ...]) -> Claim:
+    """Return a claim about all signals of a figure minus their mean, else none."""
+    if set(claim.signals) != set(names) or not isinstance(claim.expected, tuple):
+        return claim.model_copy(update={"expected": ""})
+    rows = np.array(claim.expected)
+    rows = rows - rows.mean(axis=0)
+    return claim.model_copy(update={"expected": tuple(map(tuple, rows.tolist()))})
 
 
 def _style(number: int) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import math
 
 from oscsim.bridge.manifest import Manifest
 from oscsim.bridge.setting import Setting
+from oscsim.energy.prices import Prices
 from oscsim.report.markup import items, paragraph, table
 from oscsim.substrate.device import (
     CHARACTERISTICS,
@@ -11,40 +12,8 @@ from oscsim.substrate.device import (
     SIZES,
     Device,
 )
+from oscsim.substrate.provenance import required_unit
 
-UNITS = {
-    "frequency_hz": "Hz",
-    "weak_coupling": "ratio",
-    "coupling_max": "rad/s",
-    "weight_bits": "bit",
-    "anchor_bits": "bit",
-    "coupling_mismatch": "relative",
-    "coupling_offset": "full scales",
-    "anchor_mismatch": "rad",
-    "anchor_gain_mismatch": "relative",
-    "frequency_mismatch": "relative",
-    "frequency_offset": "rad/s",
-    "stuck_off": "fraction",
-    "stuck_on": "fraction",
-    "settle_time": "s",
-    "diffusion": "rad^2/s",
-    "adc_bits": "bit",
-    "write_time": "s",
-    "read_time": "s",
-    "bus_bits": "bit",
-    "bus_hz": "Hz",
-    "oscillators": "a tile",
-    "couplers_per_oscillator": "anchors",
-    "tiles": "number",
-    "write_endurance": "writes",
-    "digital_macs_per_s": "1/s",
-    "digital_ops_per_s": "1/s",
-}
-MODEL_UNITS = {
-    "settle_time": "model time",
-    "diffusion": "rad^2 per model time",
-    "frequency_offset": "rad per model time",
-}
 ABSENT = "not set: does nothing"
 CHOICE = "a choice of the description"
 CHOICES = (
@@ -125,11 +94,8 @@ def _acts(setting: Setting, name: str) -> str:
 
 def unit_of(kind: Device, name: str) -> str:
     """Return the unit of a field of a device, empty if it has none."""
-    if kind.time_unit == "model" and name in MODEL_UNITS:
-        return MODEL_UNITS[name]
-    if name == "readout_noise":
-        return "per component" if kind.oscillator == "sphere" else "rad"
-    return UNITS.get(name, "")
+    unit = required_unit(name, kind.oscillator, kind.time_unit)
+    return "rad" if unit is None and name == "readout_noise" else unit or ""
 
 
 def _shown(value: object) -> str:
@@ -150,8 +116,11 @@ def _prices(kind: Device) -> str:
         f"{kind.energy.digital_node_nm} nm."
     )
     return paragraph(nodes) + table(
-        ("action", "product of components"),
-        [(action, " × ".join(ids)) for action, ids in kind.energy.prices.items()],
+        ("action", "product of components, or a sum of products"),
+        [
+            (action, " + ".join(" × ".join(product) for product in products))
+            for action, products in Prices.of(kind.energy.prices).terms.items()
+        ],
     )
 
 

@@ -18,8 +18,8 @@ ESTIMATE = (
     "components, an assumption range and not a confidence interval."
 )
 NOMINAL = (
-    "Nominal: every component at its stated value, as the bars and points of the "
-    "figure. Median: of the sums over draws of all priors, as the totals and ratios. "
+    "Nominal: every component at its stated value, as parts, bars and points of "
+    "figures. Median: of the sums over draws of all priors, as the totals and ratios. "
     "They differ where priors are skewed."
 )
 LATENCY = (

@@ -101,6 +101,10 @@ def tornado_figure(one: Judgement) -> Figure:
         ax.set_yticks(rows, [plain(name) for name in names])
         ax.set_ylim(len(shown) - 0.4, -0.6)
         ax.set_xscale("log")
+        # room for half a marker: markers at the ends are cut otherwise
+        shown_x = [*ends[0], *ends[1], reading.nominal, 1.0]
+        room = (max(shown_x) / min(shown_x)) ** 0.04
+        ax.set_xlim(min(shown_x) / room, max(shown_x) * room)
         _narrow_ticks(ax.xaxis)
         ax.set_title(plain(_ratio(one)))
         ax.set_xlabel(
@@ -133,10 +137,12 @@ def crossover_figure(judged: tuple[Judgement, ...]) -> Figure:
             ax.axhline(1, color=INK, lw=1, ls=LINES[3])
             ax.set_xscale("log")
             ax.set_yscale("log")
-            _plain_ticks(ax.yaxis)
             ax.set_title(title)
             curve = getattr(judged[0].attention, name)
             ax.set_xlabel(f"{curve.component} (pJ per event, log axis)")
+        bottom, top = axes[0].get_ylim()
+        for ax in axes:
+            (_plain_ticks if top / bottom > 10 else _narrow_ticks)(ax.yaxis)
         axes[0].set_ylabel("ratio of the attention stages (log axis)")
         handles, labels = axes[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=1)

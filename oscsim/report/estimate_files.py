@@ -14,12 +14,18 @@ from oscsim.bridge.cost import attention_j
 from oscsim.bridge.estimate import Estimate, Scenario
 from oscsim.bridge.judge import Judgement, estimate_json
 from oscsim.energy.components import Component
-from oscsim.files import write_whole
+from oscsim.files import require_files, write_set
 from oscsim.report.array_section import array_section
 from oscsim.report.bibtex import bibtex
 from oscsim.report.canvas import png
+from oscsim.report.decoding_table import (
+    DECODING,
+    DECODING_HEADER,
+    decoding_rows,
+    ratio_of,
+)
 from oscsim.report.energy_figure import GROUPS, PHASES, by_group, by_phase
-from oscsim.report.energy_section import ESTIMATE, LABELS
+from oscsim.report.energy_section import ESTIMATE, LABELS, NOMINAL
 from oscsim.report.estimate_figures import (
     crossover_figure,
     tornado_figure,
@@ -28,7 +34,6 @@ from oscsim.report.estimate_figures import (
 from oscsim.report.estimate_terminal import (
     crossings,
     headline,
-    ratio_of,
     ratios,
     remarks,
     unit_of_price,
@@ -36,6 +41,7 @@ from oscsim.report.estimate_terminal import (
 from oscsim.report.markup import drawing, items, paragraph, table
 from oscsim.report.numbers import percent, quantity, quantity_range
 
+PAGES = ("energy.html", "energy.json", "energy.bib")
 WATERFALL = (
     "Nominal joules per token of the attention stage, from the rival to the subject: "
     "what each phase adds (filled) or saves (hatched)."
@@ -91,9 +97,24 @@ def write_files(
         "energy.bib": bibtex(parts).encode(),
         **{f"{name}.png": png(figure) for name, figure in figures.items()},
     }
-    for name, written in contents.items():
-        write_whole(folder / name, written)
-    return [folder / name for name in contents]
+    return write_set(folder, contents, stale=_names(folder))
+
+
+def require_names(folder: Path) -> None:
+    """Check before the work that no folder is where a file will be written.
+
+    Raises
+    ------
+    SpecError
+        Naming the folder.
+    """
+    require_files(_names(folder))
+
+
+def _names(folder: Path) -> list[Path]:
+    """Return every file that an estimate may write."""
+    drawn = [f"{kind}-{k}.png" for kind in ("waterfall", "tornado") for k in (1, 2)]
+    return [folder / name for name in (*PAGES, *drawn, "crossover.png")]
 
 
 def page(
@@ -112,7 +133,12 @@ def page(
         f"{quantity(found.p50, 'J')} per token</strong>, assumption range "
         f"{quantity_range(found, 'J')} (p10..p90).</p>"
     )
-    result += [said, _totals(estimate), items(remarks(estimate))]
+    result += [said, paragraph(NOMINAL, "faint"), _totals(estimate)]
+    if estimate.steps:
+        rows = decoding_rows(estimate.steps)
+        result.append(table(DECODING_HEADER, rows, numbers=range(1, 7)))
+        result.append(paragraph(DECODING, "faint"))
+    result.append(items(remarks(estimate)))
     looked = [
         f"<h3>{escape(one.subject.name)} / {escape(one.rival.name)}</h3>"
         + paragraph(f"{ratios(one)}.")
@@ -181,7 +207,13 @@ def _totals(estimate: Estimate) -> str:
         what = f"{one.remark}; {one.accuracy}"
         rows.append([*row, quantity(attention_j(one.ledger), "J"), what])
     numbers = range(1, len(header) - 1)
-    return table(header, rows, numbers=numbers) + _three(estimate.subjects[0])
+    said = paragraph(
+        "Draws won: the share of the draws of all priors in which the row costs more "
+        "than the subject. Uses of a byte read: also the tokens between two stores of "
+        "running sums.",
+        "faint",
+    )
+    return table(header, rows, numbers=numbers) + said + _three(estimate.subjects[0])
 
 
 def _three(subject: Scenario) -> str:
@@ -200,20 +232,17 @@ def _three(subject: Scenario) -> str:
 
 def _phases(estimate: Estimate) -> str:
     parts = [by_phase(one.ledger) for one in estimate.scenarios]
+    shown = [phase for phase in PHASES if any(part.get(phase) for part in parts)]
     rows = [
-        (label, *(quantity(part.get(phase, 0.0), "J") for part in parts))
-        for phase, (label, _, _) in PHASES.items()
-        if any(part.get(phase) for part in parts)
+        (
+            f"{one.name}, reuse {one.reuse:g}",
+            *(quantity(part.get(phase, 0.0), "J") for phase in shown),
+            quantity(one.ledger.nominal_j(), "J"),
+        )
+        for one, part in zip(estimate.scenarios, parts, strict=True)
     ]
-    total = (
-        "sum",
-        *(quantity(one.ledger.nominal_j(), "J") for one in estimate.scenarios),
-    )
-    header = (
-        "nominal per token",
-        *(f"{one.name}, reuse {one.reuse:g}" for one in estimate.scenarios),
-    )
-    return table(header, [*rows, total], numbers=range(1, len(header)))
+    header = ("nominal per token", *(PHASES[phase][0] for phase in shown), "sum")
+    return table(header, rows, numbers=range(1, len(header)))
 
 
 def _parts(estimate: Estimate) -> str:
@@ -246,7 +275,16 @@ def _components(estimate: Estimate, array: OnArray | None) -> tuple[Component, .
 
 
 def _sources(parts: tuple[Component, ...]) -> str:
-    header = ("component", "value", "low..high", "unit", "node", "confidence", "source")
+    header = (
+        "component",
+        "value",
+        "low..high",
+        "unit",
+        "node",
+        "confidence",
+        "drawn together as",
+        "source",
+    )
     rows = [
         (
             part.id,
@@ -255,6 +293,7 @@ def _sources(parts: tuple[Component, ...]) -> str:
             unit_of_price(part),
             f"{part.node_nm} nm" if part.node_nm else "any",
             part.confidence,
+            part.corr_group,
             part.source,
         )
         for part in parts

@@ -10,10 +10,15 @@ from oscsim.bridge.estimate import Estimate, Scenario
 from oscsim.bridge.judge import Judgement, Reading
 from oscsim.energy.baselines import Shape
 from oscsim.energy.components import Component, Library
-from oscsim.energy.ledger import Range
 from oscsim.energy.measured import UNEQUAL
+from oscsim.report.decoding_table import (
+    DECODING,
+    DECODING_HEADER,
+    decoding_rows,
+    ratio_of,
+)
 from oscsim.report.energy_figure import GROUPS, PHASES, by_group, by_phase
-from oscsim.report.energy_section import ESTIMATE, LABELS
+from oscsim.report.energy_section import ESTIMATE, LABELS, NOMINAL
 from oscsim.report.numbers import percent, quantity, quantity_range
 
 SHOWN = 6
@@ -30,6 +35,8 @@ def print_estimate(
     console.print(_totals(estimate))
     if estimate.device is not None:
         console.print(_three(estimate.subjects[0]))
+    if estimate.steps:
+        console.print(_decoding(estimate))
     console.print(_phases(estimate))
     console.print(_components(estimate))
     for one in judged:
@@ -38,7 +45,7 @@ def print_estimate(
         console.print(_judged(one))
     for note in (*remarks(estimate), *qualities(estimate)):
         console.print(f"- {note}", highlight=False)
-    console.print(ESTIMATE, highlight=False)
+    console.print(f"{NOMINAL} {ESTIMATE}", highlight=False)
 
 
 def headline(estimate: Estimate) -> str:
@@ -64,6 +71,7 @@ def headline(estimate: Estimate) -> str:
 def remarks(estimate: Estimate) -> list[str]:
     """Return what a reader must know: assumptions and omissions."""
     found = [*estimate.notes, *estimate.subjects[0].ledger.notes]
+    found += groups(estimate)
     if estimate.latency_s is not None:
         found.append(
             f"time on the substrate: {quantity(estimate.latency_s, 's')} per token, "
@@ -80,6 +88,18 @@ def qualities(estimate: Estimate) -> list[str]:
     return [f"{one.name}: {one.remark}; {one.accuracy}" for one in shown]
 
 
+def groups(estimate: Estimate) -> list[str]:
+    """Return which components are drawn together, by the name of their group."""
+    members: dict[str, list[str]] = {}
+    for part in estimate.components:
+        if part.corr_group:
+            members.setdefault(part.corr_group, []).append(part.id)
+    return [
+        f"{group}: drawn together are {', '.join(names)}"
+        for group, names in members.items()
+    ]
+
+
 def named(one: Scenario) -> str:
     """Return a scenario's name with its reuse."""
     return f"{one.name} (reuse {one.reuse:g})"
@@ -92,8 +112,9 @@ def _totals(estimate: Estimate) -> Table:
     ]
     table = Table(
         caption=f"{', '.join(said)}; system totals per token, median and ratio "
-        "(p10..p90); reuse: uses of one byte read from memory; won: share of the "
-        f"draws in which the row costs more; †: {UNEQUAL}, see below",
+        "(p10..p90); reuse: uses of one byte read from memory, and tokens between "
+        "two stores of running sums; won: share of the draws in which the row costs "
+        f"more; †: {UNEQUAL}, see below",
         box=SIMPLE_HEAD,
         padding=(0, 1, 0, 0),
     )
@@ -122,9 +143,13 @@ def _totals(estimate: Estimate) -> Table:
     return table
 
 
-def ratio_of(found: Range) -> str:
-    """Return ``p50 (p10..p90)`` of a ratio, four digits so that parity shows."""
-    return f"{found.p50:.4g} ({found.p10:.4g}..{found.p90:.4g})"
+def _decoding(estimate: Estimate) -> Table:
+    table = Table(caption=DECODING, box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for column, heading in enumerate(DECODING_HEADER):
+        table.add_column(heading, justify="right" if column else "left")
+    for row in decoding_rows(estimate.steps):
+        table.add_row(*row)
+    return table
 
 
 def _three(subject: Scenario) -> Table:
@@ -217,8 +242,12 @@ def crossings(one: Reading) -> str:
     for name, curve in (("exponential", one.exponential), ("MAC", one.mac)):
         low, high = curve.values[0], curve.values[-1]
         found = " and ".join(f"{value:.3g} pJ" for value in curve.crossings)
-        where = found or f"no price from {low:.2g} to {high:.2g} pJ"
-        said.append(f"ratio 1 at {where} ({name}, {curve.component})")
+        where = (
+            f"crosses 1 at {found}"
+            if found
+            else f"does not cross 1 between {low:.2g} and {high:.2g} pJ"
+        )
+        said.append(f"the curve {where} ({name}, {curve.component})")
     return "; ".join(said)
 
 

@@ -16,6 +16,7 @@ from oscsim.bridge.language_compare import LanguageComparison
 from oscsim.bridge.scope import modelled
 from oscsim.bridge.summary import warnings_of
 from oscsim.energy.ledger import Total
+from oscsim.energy.prices import Prices
 from oscsim.report.device_section import unit_of
 from oscsim.report.numbers import (
     bits,
@@ -265,11 +266,12 @@ def print_device(console: Console, device: Device) -> None:
         table.add_row(name, f"{value:g}" if _is_number(value) else str(value), *cells)
     console.print(table)
     if device.energy is not None:
-        prices = Table(title="prices (products of components)")
+        prices = Table(title="prices (products of components, and sums of such)")
         prices.add_column("action")
         prices.add_column("components")
-        for action, ids in device.energy.prices.items():
-            prices.add_row(action, " x ".join(ids))
+        for action, products in Prices.of(device.energy.prices).terms.items():
+            sums = " + ".join(" x ".join(product) for product in products)
+            prices.add_row(action, sums)
         for part, ids in device.energy.areas.items():
             prices.add_row(f"area of one {part}", " x ".join(ids))
         console.print(prices)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
-from oscsim.energy.validation import CAVEAT, TOLERATED, ChipCheck
+from oscsim.energy.chip_check import CAVEAT, TOLERATED, ChipCheck, tally
 from oscsim.report.numbers import quantity
 
 
@@ -39,7 +39,7 @@ def print_validation(console: Console, checks: Sequence[ChipCheck]) -> None:
         )
     console.print(table)
     for check in checks:
-        said = [check.what]
+        said = [check.what, f"what it shows: {check.shows}"]
         if check.cause:
             said.append(f"beyond {TOLERATED:g} because {check.cause}")
         if check.note:
@@ -47,21 +47,27 @@ def print_validation(console: Console, checks: Sequence[ChipCheck]) -> None:
         console.print(
             f"{check.chip}, {check.quantity}: {'; '.join(said)}.", highlight=False
         )
+    console.print(f"{tally(checks)}.", highlight=False)
     console.print(f"This {CAVEAT}.", highlight=False)
 
 
 def verdict(check: ChipCheck) -> str:
     """Return in words how a prediction compares, and whether it was recalled."""
+    ratio = check.ratio
     if check.predicted is None:
         found = "not predicted"
-    elif check.published is None:
+    elif ratio is None:
         found = "no figure to compare"
     elif check.is_unexplained:
         found = f"beyond {TOLERATED:g}, unexplained"
     elif check.is_beyond:
         found = f"beyond {TOLERATED:g}, cause below"
+    elif check.is_bound:
+        found = "within the bound" if ratio <= 1 else f"within {TOLERATED:g} of a bound"
     else:
         found = f"within {TOLERATED:g}"
+    if check.kind == "stand-in" and not check.is_beyond:
+        found += ", with a stand-in"
     return f"{found}; not verified" if check.is_from_memory else found
 
 

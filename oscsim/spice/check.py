@@ -11,7 +11,7 @@ from oscsim.bundled import circuit_folder
 from oscsim.errors import NetlistError, SpecError
 from oscsim.spice.claims import Claim, Expectations, difference, measure
 from oscsim.spice.netlist import Netlist
-from oscsim.spice.ngspice import Simulation, simulate_circuit
+from oscsim.spice.ngspice import Engine, Simulation, simulate_circuit
 from oscsim.spice.noise import with_noise
 from oscsim.typing import FloatArray
 
@@ -102,7 +102,10 @@ def netlist_path(path: str | Path) -> Path:
 
 
 def check_circuit(
-    path: str | Path, timeout: float = 300.0, seed: int = 0
+    path: str | Path,
+    timeout: float = 300.0,
+    seed: int = 0,
+    engine: Engine = "program",
 ) -> CircuitCheck:
     """Run a circuit and check its claims.
 
@@ -115,6 +118,8 @@ def check_circuit(
         Longest wall time of one run (s); cases run side by side.
     seed : int
         Seed of the noise, the same in all cases.
+    engine : {"program", "shared"}
+        How ngspice runs, as in `simulate_circuit`; the library takes turns.
 
     Returns
     -------
@@ -136,7 +141,10 @@ def check_circuit(
         for case in expectations.cases
     }
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        done = pool.map(lambda one: simulate_circuit(one, timeout), variants.values())
+        done = pool.map(
+            lambda one: simulate_circuit(one, timeout, engine=engine),
+            variants.values(),
+        )
         runs = dict(zip(variants, done, strict=True))
     outcomes = tuple(_judge(one, runs[one.case]) for one in expectations.claims)
     return CircuitCheck(netlist.name, expectations, runs, outcomes)

@@ -117,6 +117,8 @@ class Expectations(BaseModel):
         Carrier of the phases in the figure; 0 if signals are phases themselves.
     relative : bool
         Whether the figure shows signals minus their mean over the signals.
+    until : float
+        End of the time axis of the figure (s); 0 for the whole run.
     """
 
     model_config = _STRICT
@@ -127,6 +129,7 @@ class Expectations(BaseModel):
     figure: tuple[str, ...]
     carrier_hz: float = 0.0
     relative: bool = False
+    until: float = Field(default=0.0, ge=0)
     cases: tuple[Case, ...] = (Case(),)
     claims: tuple[Claim, ...] = Field(min_length=1)
 

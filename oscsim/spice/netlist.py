@@ -134,13 +134,17 @@ class Netlist:
         raw : str
             Name of the raw file.
         """
+        commands = [".control", "run", f"write {raw}", "quit 0", ".endc", ".end", ""]
+        return "\n".join(self.deck_lines() + commands)
+
+    def deck_lines(self) -> list[str]:
+        """Return the lines before ``.end``, with absolute names of files."""
         kept = []
         for line in self.text.splitlines():
             if line.strip().lower() == ".end":
                 break
             kept.append(self._absolute(line))
-        commands = [".control", "run", f"write {raw}", "quit 0", ".endc", ".end", ""]
-        return "\n".join(kept + commands)
+        return kept
 
     def _absolute(self, line: str) -> str:
         found = _INCLUDE.match(line)

@@ -8,10 +8,15 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 from oscsim.errors import NetlistError, SimulatorError
+from oscsim.files import write_whole
 from oscsim.spice.netlist import Netlist
 from oscsim.spice.rawfile import Waveforms, read_raw
+
+Engine: TypeAlias = Literal["program", "shared"]
+"""ngspice as a program, or as PySpice's shared library."""
 
 OLDEST = 39
 """The oldest ngspice that the circuits were measured with."""
@@ -82,7 +87,12 @@ def find_ngspice() -> str:
     return program
 
 
-def simulate_circuit(netlist: Netlist, timeout: float = 300.0) -> Simulation:
+def simulate_circuit(
+    netlist: Netlist,
+    timeout: float = 300.0,
+    keep: Path | None = None,
+    engine: Engine = "program",
+) -> Simulation:
     """Run a netlist in ngspice and return its waveforms.
 
     Parameters
@@ -91,6 +101,11 @@ def simulate_circuit(netlist: Netlist, timeout: float = 300.0) -> Simulation:
         What to run.
     timeout : float
         Longest wall time (s).
+    keep : Path, optional
+        Where to keep the raw file of the program; its folder is made if needed.
+    engine : {"program", "shared"}
+        The program in a process of its own, or the library in this process
+        through PySpice (`oscsim.spice.pyspice.simulate_shared`; no time limit).
 
     Returns
     -------
@@ -99,7 +114,8 @@ def simulate_circuit(netlist: Netlist, timeout: float = 300.0) -> Simulation:
     Raises
     ------
     NetlistError
-        If ngspice refuses the netlist; carries its own message.
+        If ngspice refuses the netlist (carries its own message), or the engine is
+        unknown or cannot keep a raw file.
     SimulatorError
         If ngspice is missing or too old, crashes, takes longer than ``timeout``,
         stops before the end, or leaves no points.
@@ -111,6 +127,18 @@ def simulate_circuit(netlist: Netlist, timeout: float = 300.0) -> Simulation:
     """
     if not timeout > 0:
         raise SimulatorError(f"timeout must be above 0 s, got {timeout:g}")
+    if engine not in ("program", "shared"):
+        raise NetlistError(f"engine must be 'program' or 'shared', got {engine!r:.60}")
+    if engine == "shared":
+        if keep is not None:
+            raise NetlistError(
+                f"the shared library writes no raw file, {keep} was asked for: use "
+                "engine 'program'"
+            )
+        # PySpice is optional, and the module needs this one
+        from oscsim.spice.pyspice import simulate_shared  # noqa: PLC0415
+
+        return simulate_shared(netlist)
     program = find_ngspice()
     with tempfile.TemporaryDirectory(prefix="oscsim-spice-") as name:
         folder = Path(name)
@@ -137,25 +165,28 @@ def simulate_circuit(netlist: Netlist, timeout: float = 300.0) -> Simulation:
         seconds = time.perf_counter() - started
         log = done.stdout
         _require_success(netlist.name, done.returncode, log, folder / "out.raw")
-        return Simulation(read_raw(folder / "out.raw"), _measures(log), log, seconds)
+        if keep is not None:
+            write_whole(keep, (folder / "out.raw").read_bytes())
+        return Simulation(read_raw(folder / "out.raw"), measures_of(log), log, seconds)
 
 
 def _require_success(name: str, code: int, log: str, raw: Path) -> None:
     if code < 0:
         raise SimulatorError(f"ngspice crashed with signal {-code} on {name}")
     if "Timestep too small" in log or "aborted" in log:
-        raise SimulatorError(f"{name} stopped before its end: {_reason(log)}")
+        raise SimulatorError(f"{name} stopped before its end: {reason_in(log)}")
     if code != 0 or not raw.exists():
-        raise NetlistError(f"ngspice refused {name}: {_reason(log)}")
+        raise NetlistError(f"ngspice refused {name}: {reason_in(log)}")
 
 
-def _reason(log: str) -> str:
+def reason_in(log: str) -> str:
     """Return what ngspice said about a failure, on one line."""
     lines = [line.strip() for line in log.splitlines() if line.strip()]
     telling = [line for line in lines if _TELLING.search(line)]
     return "; ".join((telling or lines[-2:] or ["it said nothing"])[:3])
 
 
-def _measures(log: str) -> dict[str, float]:
+def measures_of(log: str) -> dict[str, float]:
+    """Return the results of ``.meas`` lines that ngspice printed."""
     found = re.findall(r"^(\w+)\s+=\s+([-+]?\d[-+0-9.eE]*)", log, re.MULTILINE)
     return {name.lower(): float(value) for name, value in found}

@@ -32,7 +32,7 @@ from oscsim.substrate.device_file import (
     read_toml,
     split_provenance,
 )
-from oscsim.substrate.provenance import EnergyMap, Provenance
+from oscsim.substrate.provenance import EnergyMap, Provenance, required_unit
 
 __all__ = [
     "CHARACTERISTICS",
@@ -123,6 +123,9 @@ class Device(BaseModel):
     digital_macs_per_s, digital_ops_per_s : float or None
         Multiply-accumulates and elementwise operations per second of the digital
         part; what is absent is not timed.
+    runs_while_loading : bool
+        Whether oscillators, anchors and couplers run, and are priced, while the
+        couplings of a pass are loaded; otherwise they are gated off.
     winding_counter : bool
         Whether whole turns of a phase are counted, so that a state carried from
         one layer to the next keeps them. Kuramoto attention only.
@@ -173,6 +176,7 @@ class Device(BaseModel):
     write_endurance: PositiveRate | None = None
     digital_macs_per_s: PositiveRate | None = None
     digital_ops_per_s: PositiveRate | None = None
+    runs_while_loading: bool = False
     winding_counter: bool = False
     energy: EnergyMap | None = None
     provenance: dict[str, Provenance] = Field(default_factory=dict)
@@ -183,6 +187,13 @@ class Device(BaseModel):
         for is_wrong, problem in conflicts(self):
             if is_wrong:
                 raise ValueError(problem)
+        for name, origin in self.provenance.items():
+            unit = required_unit(name, self.oscillator, self.time_unit)
+            if unit is not None and origin.unit != unit:
+                raise ValueError(
+                    f"{name} must be given in {unit!r} (nothing is converted), "
+                    f"got unit {origin.unit!r}"
+                )
         return self
 
     @classmethod
@@ -255,7 +266,7 @@ class Device(BaseModel):
             return self
         kept = {"oscillator", "name", "description", "time_unit", "coupling_max"}
         kept |= {"frequency_hz", "weak_coupling", "query_slots", "write_time"}
-        kept |= {"read_time", "winding_counter", "energy", *SIZES}
+        kept |= {"read_time", "runs_while_loading", "winding_counter", "energy", *SIZES}
         kept |= set(DIGITAL_RATES)
         if rung in ("finite", "noisy"):
             kept |= {"settle_time", "start"}

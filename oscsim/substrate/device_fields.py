@@ -63,6 +63,7 @@ CHARACTERISTICS = (
     "query_slots",
     "write_time",
     "read_time",
+    "runs_while_loading",
     "winding_counter",
     *SIZES,
     *DIGITAL_RATES,

@@ -26,6 +26,7 @@ Ranging: TypeAlias = Literal["fixed", "row"]
 CANNOT_ACT = {
     "start": "an oscillator starts at its own token's phase",
     "range_limit": "no weight of a softmax exceeds the full scale",
+    "runs_while_loading": "each token's oscillator is loaded with all others",
 }
 
 
@@ -132,6 +133,11 @@ def require_phases(
         raise DeviceError(
             f"start = 'previous' cannot act on Kuramoto attention: "
             f"{CANNOT_ACT['start']}"
+        )
+    if device.runs_while_loading:
+        raise DeviceError(
+            "runs_while_loading cannot act on Kuramoto attention: "
+            f"{CANNOT_ACT['runs_while_loading']}"
         )
     if model.self_term not in ("frozen", "co-rotating"):
         raise SpecError(

@@ -16,6 +16,7 @@ from oscsim.substrate.drive import Drive, Settle
 from oscsim.substrate.mismatch import Chip, ChipLayer, Stage
 from oscsim.substrate.quantize import quantize_direction, quantize_unsigned
 from oscsim.substrate.tally import SettleTally
+from oscsim.substrate.work import have_unit_norm, time_on
 from oscsim.typing import FloatArray, IntArray
 
 Index: TypeAlias = tuple[Any, ...]
@@ -84,7 +85,7 @@ def _settle_layer(
         carried.keep(here, final)
         tally.record_settling(device, these.field, these.detuning, start, final)
         states[here] = read_state(device, final, streams.readout, these.number, tally)
-    _count_work(drive, device, heads, fields.shape[-1], counts)
+    _count_work(drive, chip, fields.shape[-1], counts)
     return states
 
 
@@ -254,24 +255,26 @@ def _rotated(state: FloatArray, angle: FloatArray) -> FloatArray:
     return np.stack([x * cos - y * sin, x * sin + y * cos], axis=-1)
 
 
-def _count_work(
-    drive: Drive, device: Device, heads: int, d_osc: int, counts: Counts
-) -> None:
+def _count_work(drive: Drive, chip: Chip, d_osc: int, counts: Counts) -> None:
     """Tally what the oscillators did; times only where settling takes any."""
+    device, heads = chip.device, drive.coupling.shape[1]
     n_live = heads * int(drive.live.sum())
     n_pairs = heads * int(drive.connected.sum())
     by_phase = device.has_phase(d_osc)
     lines = 1 if by_phase else d_osc
+    if not all(have_unit_norm(layer.anchor_norm) for layer in chip.layers):
+        counts.add("load", "mul", n_pairs)
+        counts.add("load", "sram_read_byte", n_pairs)
     counts.add("load", "coupling_write", n_pairs)
     counts.add("readout", "state_read", n_live * lines)
+    if by_phase:
+        counts.add("similarity", "sincos", n_live)
     if math.isinf(device.settle_time) or device.time_unit == "model":
         return
-    time = device.settle_time + device.read_time
-    per_item = drive.live.sum(axis=1)
-    passes = 1 if device.query_slots == "all" else per_item
-    anchor_lines = heads * int((per_item * passes).sum()) * lines
-    counts.add(
-        "settle", "oscillator_s" if by_phase else "component_s", n_live * lines * time
-    )
-    counts.add("settle", "coupler_s", n_pairs * lines * time)
-    counts.add("settle", "anchor_s", anchor_lines * time)
+    kind = "oscillator_s" if by_phase else "component_s"
+    for connected, live in zip(drive.connected, drive.live, strict=True):
+        couplings = connected[live].sum(axis=1)
+        on = time_on(device, len(couplings), couplings)
+        counts.add("settle", kind, heads * lines * on.oscillators)
+        counts.add("settle", "coupler_s", heads * lines * on.couplers)
+        counts.add("settle", "anchor_s", heads * lines * on.anchors)

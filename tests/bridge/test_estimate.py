@@ -5,6 +5,7 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from oscsim.bridge import judge as judging
@@ -54,11 +55,36 @@ def test_who_is_compared():
     ]
 
 
+def test_the_same_model_is_compared_at_the_cheaper_read_out_of_each():
+    """With short contexts and wide oscillators prefix sums cost more than pairs."""
+    sphere = Device.load("sphere-generic")
+    dear = sized("T=4,H=2,d_model=64,d_osc=32,layers=1,coupling=relu", sphere)
+    assert [(a.name, b.name) for a, b in dear.pairs][1] == (
+        "substrate",
+        "same oscillator model, digital",
+    )
+    for one in (dear, sized()):
+        mine, theirs = one.pairs[1]
+        same = [r for r in one.rivals if r.remark == mine.remark]
+        assert len(same) == 2
+        for scenarios, chosen in ((one.subjects, mine), (same, theirs)):
+            least = min(s.ledger.nominal_j() for s in scenarios)
+            assert chosen.ledger.nominal_j() == least
+
+
 def test_factoring_is_left_out_on_both_sides_or_on_none():
     found = sized(factors=factoring("softplus", 1, clamps=True))
     assert not any("factored" in one.name for one in found.scenarios)
-    note, nodes = found.notes
+    note, nodes, passes, norms, constant = found.notes
     assert "oscillators at 65 nm beside digital logic at 45 nm" in nodes
+    assert "anchors of a head are on in every pass" in passes
+    assert "loaded as w |r|" in norms
+    same = next(one for one in found.rivals if one.name.startswith("same"))
+    read = same.ledger.joules["load", "sram_read_byte"]
+    assert f"at reuse 1 the same model done digitally spends {1e9 * read:.3g} nJ" in (
+        constant
+    )
+    assert any("unit vectors" in note for note in sized(unit_anchors=True).notes)
     assert "read-out not factored" in note
     assert "clamp acts" in note
     assert found.pairs[1][1].name == "same oscillator model, digital"
@@ -155,8 +181,8 @@ def test_shipped_checkpoints_are_priced_without_running_a_chip(name, monkeypatch
 @pytest.mark.parametrize(
     ("name", "reuse", "total", "system", "attention", "digital"),
     [
-        ("sva-osc-d2-s0", 1.0, 139e-9, 1.005, 1.23, 1.15),
-        ("bytes-osc-d8-p4", 16.0, 291e-9, 1.032, 1.56, 1.04),
+        ("sva-osc-d2-s0", 1.0, 140e-9, 1.006, 1.26, 1.18),
+        ("bytes-osc-d8-p4", 16.0, 292e-9, 1.036, 1.62, 1.08),
     ],
 )
 def test_medians_of_the_data_page(name, reuse, total, system, attention, digital):
@@ -249,6 +275,72 @@ def test_a_bundled_checkpoint_shows_what_was_measured_at_the_precision_priced():
     assert {one.accuracy for one in again} == {"accuracy not measured"}
     unknown = {one.accuracy for one in sized().scenarios}
     assert unknown == {"no weights, accuracy unknown"}
+
+
+def test_decoding_has_its_own_joules():
+    """One query at a time: anchors run for it alone, all else is as in a prefill."""
+    found = sized()
+    mean, full = found.steps
+    assert (mean.context, full.context) == (32.5, 64)
+    assert [one.rival.name for one in mean.against] == [
+        "digital softmax",
+        "same oscillator model, digital, read-out factored",
+    ]
+    prefill = next(s for s in found.subjects if s.name == mean.subject.name)
+    before, after = prefill.ledger.joules, mean.subject.ledger.joules
+    assert after["settle", "anchor_s"] == pytest.approx(
+        32.5 * before["settle", "anchor_s"]
+    )
+    for key, joules in before.items():
+        if key != ("settle", "anchor_s") and key[0] != "control":
+            assert after[key] == pytest.approx(joules, rel=1e-12), key
+    assert full.subject.ledger.nominal_j() > mean.subject.ledger.nominal_j()
+    softmax = mean.against[0]
+    assert softmax.rival.ledger.nominal_j() == pytest.approx(
+        found.rivals[0].ledger.nominal_j(), rel=1e-12
+    )
+    ratio = found.judged(found.rivals[0], found.subjects.index(prefill))[0]
+    assert softmax.system.p50 > ratio.p50
+    assert 0 <= softmax.system_won <= 1
+    assert softmax.attention.p50 > softmax.system.p50
+    again = sized(reuse=4.0).steps[0].subject
+    assert again.ledger.joules == after, "reuse 1, whatever else is asked"
+    assert sized(f"{LINE},causal=false").steps == ()
+
+
+def test_decoding_is_in_the_json():
+    found = sized()
+    steps = estimate_json(found)["decoding"]
+    assert [one["context"] for one in steps] == [32.5, 64]
+    for one, step in zip(steps, found.steps, strict=True):
+        assert one["j_per_token"]["nominal"] == step.subject.ledger.nominal_j()
+        assert one["rivals"][0]["attention"]["p50"] == step.against[0].attention.p50
+
+
+def test_what_does_not_fit_is_found_before_anything_is_priced(monkeypatch):
+    monkeypatch.setattr("oscsim.bridge.scenario.account", None)
+    monkeypatch.setattr("oscsim.bridge.engine.Engine.digital", None)
+    with pytest.raises(DeviceError, match=r"a context of 64 tokens does not fit"):
+        sized(device=RING.changed(couplers_per_oscillator=8))
+    model = load_checkpoint(CHECKPOINTS / "bytes-osc-d2-p1")
+    with pytest.raises(DeviceError, match=r"a context of 64 tokens does not fit"):
+        estimate_checkpoint(model, RING.changed(couplers_per_oscillator=8))
+
+
+def test_anchors_on_the_unit_sphere_need_no_product():
+    model = load_checkpoint(CHECKPOINTS / "digits-osc-d2")
+    found = {}
+    for scale in (1.0, 0.5):
+        weights = {
+            k: scale * w / np.linalg.norm(w, axis=-1, keepdims=True)
+            if k.endswith("anchors")
+            else w
+            for k, w in model.weights.items()
+        }
+        one = estimate_checkpoint(replace(model, weights=weights), RING)
+        found[scale] = one.subjects[0].ledger.joules
+    assert ("load", "mul") in found[0.5]
+    assert ("load", "mul") not in found[1.0]
 
 
 def test_what_is_refused():

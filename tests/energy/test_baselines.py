@@ -180,6 +180,16 @@ def test_reuse_divides_the_traffic_and_nothing_else():
         ({"n_heads": 3}, r"n_heads = 3 does not divide d_model = 8"),
         ({"lengths": []}, r"lengths must name.*got \[\]"),
         ({"lengths": [4, 0]}, r"lengths must name.*got \[4, 0\]"),
+        ({"lengths": [1.5]}, r"a length must be a whole number, got 1.5"),
+        ({"lengths": [True]}, r"a length must be a whole number, got True"),
+        ({"lengths": [2**21]}, r"a length must be at most 1,048,576, got 2,097,152"),
+        ({"d_model": 10**400}, r"d_model must be at most .*got a number of about 401"),
+        ({"n_layers": 2000}, r"n_layers must be at most 1,024, got 2,000"),
+        ({"d_osc": 2.0}, r"d_osc must be a whole number, got 2.0"),
+        ({"coupling": "exp"}, r"coupling must be one of softplus.*got 'exp'"),
+        ({"power": 3}, r"power must be one of 1, 2, 4, got 3"),
+        ({"head_rows": -5}, r"head_rows must be at least 1, got -5"),
+        ({"n_features": 0}, r"n_features must be at least 1, got 0"),
     ],
 )
 def test_impossible_shapes(change, message):

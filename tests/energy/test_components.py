@@ -1,4 +1,5 @@
 import math
+import re
 
 import numpy as np
 import pytest
@@ -228,3 +229,29 @@ def test_duplicate_id():
 def test_missing_file(tmp_path):
     with pytest.raises(ComponentError, match=r"none.toml cannot be read"):
         Library.load(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize("entries", [None, 3, "ab", [3], [entry("a", 1.0), None], {}])
+def test_entries_that_are_no_tables(entries):
+    with pytest.raises(
+        ComponentError, match=r"components are \[\[component\]\] tables"
+    ):
+        Library.parse(entries)
+
+
+def test_a_file_whose_components_are_numbers(tmp_path):
+    file = tmp_path / "c.toml"
+    file.write_text("schema_version = 1\ncomponent = [3]")
+    with pytest.raises(ComponentError, match=r"c.toml: components are .*got \[3\]"):
+        Library.load(file)
+
+
+def test_every_converter_of_the_library_has_its_bits():
+    for name, part in BUNDLED.components.items():
+        kind = name.partition(".")[0]
+        if kind in ("adc", "tdc", "dac") and "envelope" not in name:
+            assert part.bits > 0, name
+            digits = re.findall(r"(?:enob|_|flash)(\d+)b?(?:_|$)", name)
+            assert not digits or str(part.bits) in digits, name
+        elif "coupler_units" not in name:
+            assert part.bits == 0, name

@@ -297,3 +297,24 @@ def test_spread_of_a_group_is_wider_than_of_independent_parts():
         spread.append(math.log(high / low))
     assert spread[0] == pytest.approx(math.log(4), rel=0.05)
     assert spread[1] < 0.85 * spread[0]
+
+
+@pytest.mark.parametrize("number", [-5, float("nan"), float("inf"), -float("inf")])
+def test_a_count_that_is_no_number_of_events(number):
+    """`Counts.add` refuses it; a count may also be set directly."""
+    counts = tally(mac=1)
+    counts.actions["memory", "sram_read_byte"] = number
+    with pytest.raises(ComponentError, match=r"'sram_read_byte' in 'memory' must be"):
+        account(counts, PRICES, library())
+
+
+@pytest.mark.parametrize("tokens", [float("nan"), 1.5, -1, True, "3"])
+def test_tokens_that_are_no_number_of_tokens(tokens):
+    counts = tally(mac=1)
+    counts.tokens = tokens
+    with pytest.raises(ComponentError, match=r"tokens must be a whole number from 0"):
+        account(counts, PRICES, library())
+
+
+def test_tokens_of_numpy_are_tokens():
+    assert account(tally(tokens=np.int64(2), mac=2), PRICES, library()).tokens == 2

@@ -12,7 +12,9 @@ def test_flat_list_is_a_product_and_nested_lists_are_a_sum():
     assert prices.terms == {"exp": (("a", "b"),), "gelu": (("a", "b"), ("c",))}
 
 
-@pytest.mark.parametrize("ids", [[], [[]], ["a", ["b"]], [["a"], []]])
+@pytest.mark.parametrize(
+    "ids", [[], [[]], ["a", ["b"]], [["a"], []], "ab", [3], [["a", 3]], 3, None]
+)
 def test_shapes_that_are_neither(ids):
     with pytest.raises(ComponentError, match=r"price of 'exp': a list of component"):
         Prices.of({"exp": ids})
@@ -111,3 +113,17 @@ def test_a_malformed_digital_table(tmp_path, monkeypatch, table, message):
     monkeypatch.setattr("oscsim.energy.prices.data_folder", lambda kind: tmp_path)
     with pytest.raises(ComponentError, match=message):
         digital_nodes()
+
+
+def test_the_nominal_price_of_a_sum_in_joules_or_watts():
+    prices = Prices.of(
+        {
+            "exp": [["read", "twice"], ["write"]],
+            "oscillator_s": [["ring"], ["bias", "twice"]],
+        },
+        frequency_hz=2e9,
+    )
+    assert prices.nominal("exp", library()) == pytest.approx(3.2e-12)
+    assert prices.nominal("oscillator_s", library()) == pytest.approx(1e-4 + 6e-6)
+    with pytest.raises(ComponentError, match=r"action 'mac' has no price"):
+        prices.nominal("mac", library())

@@ -213,6 +213,13 @@ def test_a_non_volatile_price_needs_an_endurance():
     with pytest.raises(DeviceError, match=r"nvm\.rram_write, a non-volatile memory"):
         timed(memory)
     assert timed(memory.changed(write_endurance=1e15)).lifetime_s > YEAR
+    factor = ["dig.overhead", "nvm.rram_write"]
+    for written in (factor, [["dac.coupler_write"], factor]):
+        prices = RING.energy.prices | {"coupling_write": written}
+        energy = RING.energy.model_copy(update={"prices": prices})
+        memory = RING.changed(energy=energy.model_dump())
+        with pytest.raises(DeviceError, match=r"coupling_write with nvm\.rram_write,"):
+            timed(memory)
 
 
 def test_the_energy_of_writing_is_counted_writes_times_their_price():

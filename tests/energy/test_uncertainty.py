@@ -141,6 +141,9 @@ def test_used_names_what_was_charged_and_the_floor_of_a_converter():
 def test_what_is_refused():
     with pytest.raises(ComponentError, match=r"unknown component 'd'"):
         set_values(LIBRARY, {"d": 1.0})
+    for value in (np.nan, np.inf, -1.0):
+        with pytest.raises(ComponentError, match=r"component 'a': field"):
+            set_values(LIBRARY, {"a": value})
     with pytest.raises(ComponentError, match=r"unknown component 'nothing'"):
         price_curve(MINE, RIVAL, LIBRARY, "nothing", np.array([1.0, 2.0]))
     for values in ([1.0], [2.0, 1.0], [0.0, 1.0], [-1.0, 1.0]):

@@ -29,7 +29,9 @@ from oscsim.energy.baselines import (
 from oscsim.energy.components import Library
 from oscsim.energy.ledger import account
 from oscsim.energy.prices import Prices
+from oscsim.energy.substrate import substrate
 from oscsim.models import counting
+from oscsim.substrate.device import Device
 
 T, HEADS, D_HEAD, REUSE = 128, 4, 32, 16
 PAIRS, ROWS = HEADS * T * T, HEADS * T
@@ -226,3 +228,11 @@ def test_gm_c_spheres_of_32_components():
     ledger = account(counts, prices, BUNDLED)
     assert pj(ledger, ("settle", "component_s")) == pytest.approx(139.2, rel=1e-3)
     assert ledger.nominal_j("core") * 1e12 == pytest.approx(385, rel=1e-3)
+
+
+def test_what_the_draft_left_out_of_the_substrate():
+    """w |r| is 512 products of 2.2 pJ and 32 bytes of 2.5 pJ, a phase 16 pJ."""
+    ledger = priced(substrate(shape(2), Device.load("ring-65nm"), reuse=REUSE), 45)
+    product = pj(ledger, ("load", "mul")) + pj(ledger, ("load", "sram_read_byte"))
+    assert product == pytest.approx(1126.4 + 80, rel=1e-3)
+    assert pj(ledger, ("similarity", "sincos")) == pytest.approx(64, rel=1e-3)

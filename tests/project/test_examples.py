@@ -276,3 +276,18 @@ def test_circuits_stand_beside_the_engine(tmp_path):
     for engine, circuit in pairs:
         assert float(circuit) == pytest.approx(float(engine), abs=8)
     assert (tmp_path / "circuit-noise-mismatch.png").stat().st_size > 10_000
+
+
+@pytest.mark.spice
+def test_tokens_in_ngspice_have_the_weights_of_the_engine(tmp_path):
+    out = run("16_spice_rung.py", tmp_path)
+    said = re.findall(r"weights within (\S+) of the engine's, (\S+) allowed: pass", out)
+    assert [float(gate) for _, gate in said] == [0.01, 0.03, 0.01, 0.01]
+    assert all(float(off) < 1e-4 for off, gate in said if gate == "0.01")
+    assert 1e-6 < float(said[1][0]) < 0.03
+    assert re.search(r"[01] of 2 tokens not settled to 0.02 rad", out)
+    for name in ("sva-osc-d2-s0-lc", "bytes-osc-d8-p4-sphere"):
+        assert (tmp_path / f"{name}.png").stat().st_size > 10_000
+        assert (tmp_path / f"{name}.cir").read_text().endswith(".end\n")
+        table = (tmp_path / f"{name}.csv").read_text().splitlines()
+        assert table[0] == "query,anchor,digital,engine,spice"

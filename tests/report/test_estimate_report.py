@@ -1,9 +1,11 @@
 """Figures, page and sources of an energy estimate."""
 
 import io
+import math
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from rich.console import Console
 
@@ -84,6 +86,41 @@ def test_a_crossover_names_units_and_marks_parity(judged):
         assert any(list(line.get_ydata()) == [1, 1] for line in ax.lines)
 
 
+def test_an_axis_of_less_than_a_decade_can_be_read(judged):
+    """A logarithmic axis from .9 to 3 has one decade tick, or none."""
+    figure = crossover_figure(judged[1])
+    figure.canvas.draw()
+    for ax in figure.axes:
+        bottom, top = ax.get_ylim()
+        ticks = [t for t in ax.get_yticks() if bottom <= t <= top]
+        assert len(ticks) >= 3
+
+
+def test_no_marker_of_a_tornado_is_cut(judged):
+    for one in judged[1]:
+        (ax,) = tornado_figure(one).axes
+        left, right = ax.get_xlim()
+        ends = [x for line in ax.lines[:2] for x in line.get_xdata()]
+        room = (math.log(right) - math.log(left)) * 0.02
+        assert math.log(min(ends)) - math.log(left) > room
+        assert math.log(right) - math.log(max(ends)) > room
+
+
+def test_the_page_explains_its_words(judged):
+    text = page(*judged)
+    for said in ("Draws won: ", "Median: of the sums", "drawn together as"):
+        assert said in text
+    part = next(c for c in judged[0].components if c.corr_group)
+    assert text.count(part.corr_group) >= 2
+    for one in judged[0].steps:
+        assert f"{one.context:.4g} tokens ({one.name}) / softmax" in text
+    assert len(judged[0].steps) == 2
+    start = text.index("nominal per token</th>")
+    header = text[start : text.index("</tr>", start)]
+    assert header.count("<th") <= 12, "one column a phase"
+    assert "digital softmax on a GPU, reuse 1" in text
+
+
 def test_the_page_escapes_and_says_what_ranges_are(judged):
     text = page(*judged)
     assert "&lt;a &amp; b&gt;" in text
@@ -115,6 +152,9 @@ def test_crossings_are_said_with_their_component(judged):
     said = crossings(judged[1][0].attention)
     assert "(exponential, dig45.exp)" in said
     assert "(MAC, dig45.int8_mac)" in said
+    flat = replace(judged[1][0].attention.mac, nominal=np.full(5, 1.2))
+    one = replace(judged[1][0].attention, mac=flat)
+    assert "the curve does not cross 1 between 0.01 and 3 pJ (MAC" in crossings(one)
 
 
 def components(*entries):

@@ -2,7 +2,8 @@ from io import StringIO
 
 from rich.console import Console
 
-from oscsim.energy.validation import CAVEAT, validate
+from oscsim.energy.chip_check import CAVEAT
+from oscsim.energy.validation import validate
 from oscsim.report.validation_table import print_validation, verdict
 
 
@@ -12,19 +13,23 @@ def test_model_machine_and_ratio_are_printed_with_every_cause():
     print_validation(console, checks)
     out = console.file.getvalue()
     assert CAVEAT in out
+    assert "4 of 9 ratios are within 3: 2 with a read figure but parts" in out
     for check in checks:
         assert check.chip in out
         assert check.cause in out
+        assert f"what it shows: {check.shows}" in out
         assert check.note in out
     row = next(line for line in out.splitlines() if "energy per spin and solve" in line)
-    for shown in ("3.6 pJ", "1.07 pJ", "3.4", "beyond 3, cause below"):
+    for shown in ("5.4 pJ", "1.07 pJ", "5", "beyond 3, cause below"):
         assert shown in row
 
 
 def test_verdicts():
     said = [verdict(check) for check in validate()]
-    assert "within 3" in said
+    assert "within 3, with a stand-in" in said
     assert "within 3; not verified" in said
+    assert "within the bound" in said
+    assert "within 3" not in said, "no figure of a machine's own inputs"
     assert "no figure to compare; not verified" in said
     assert "not predicted" in said
 

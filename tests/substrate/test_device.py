@@ -16,6 +16,7 @@ from oscsim.substrate.device import (
     default_device,
     presets,
 )
+from oscsim.substrate.provenance import UNITS, required_unit
 from tests.substrate.drives import device
 
 NUMBERS = (
@@ -49,6 +50,7 @@ EVERYTHING = {
     "query_slots": 1,
     "write_time": 1e-7,
     "read_time": 1e-8,
+    "runs_while_loading": True,
     "winding_counter": True,
     "oscillators": 1,
     "couplers_per_oscillator": 64,
@@ -67,7 +69,7 @@ EVERYTHING = {
 FULL = device(**EVERYTHING)
 KEPT_ALWAYS = {
     *("frequency_hz", "weak_coupling", "coupling_max", "query_slots"),
-    *("write_time", "read_time", "winding_counter", "energy"),
+    *("write_time", "read_time", "runs_while_loading", "winding_counter", "energy"),
     *SIZES,
     *DIGITAL_RATES,
 }
@@ -344,6 +346,60 @@ def test_a_device_survives_plain_data():
     for kind in (FULL, Device.load("ideal"), Device.load("sphere-generic")):
         assert Device.parse(kind.model_dump()) == kind
         assert Device.parse(kind.model_dump(exclude_none=True)) == kind
+
+
+def in_unit(name, value, unit):
+    return f"{name} = {{value={value}, unit='{unit}', source='x', confidence='memory'}}"
+
+
+@pytest.mark.parametrize("name", sorted(UNITS))
+def test_a_number_has_one_unit_and_another_is_refused(tmp_path, name):
+    """Megahertz would be read as hertz, microseconds as seconds."""
+    given = {
+        "coupling_max": 1e7,
+        "frequency_hz": 1e8,
+        "weight_bits": 4,
+        "bus_bits": 8,
+        "bus_hz": 1e8,
+        "digital_macs_per_s": 1e9,
+        name: EVERYTHING.get(name, 1e7),
+    }
+    given.pop("stuck_on" if name == "stuck_off" else "stuck_off", None)
+    lines = ['oscillator = "ring"']
+    for unit, is_right in ((UNITS[name], True), ("M" + UNITS[name], False)):
+        path = tmp_path / "unit.toml"
+        parts = [
+            in_unit(k, v, unit) if k == name else f"{k} = {v}" for k, v in given.items()
+        ]
+        path.write_text("\n".join([*lines, *parts]))
+        if is_right:
+            assert Device.load(path).provenance[name].unit == unit
+            continue
+        with pytest.raises(DeviceError) as error:
+            Device.load(path)
+        said = one_sentence(error)
+        assert f"{name} must be given in '{UNITS[name]}'" in said
+        assert f"got unit '{unit}'" in said
+
+
+def test_every_number_has_a_unit_and_a_noise_that_of_what_is_read():
+    counted = {"query_slots", "range_limit", "start", "runs_while_loading"}
+    counted |= {"winding_counter", "energy", "readout_noise"}
+    assert set(UNITS) == set(EVERYTHING) - counted
+    assert required_unit("readout_noise", "ring", "s") == "rad"
+    assert required_unit("readout_noise", "sphere", "s") == "per component"
+    assert required_unit("readout_noise", "ideal", "model") is None
+    assert required_unit("settle_time", "ring", "model") == "model time"
+    assert required_unit("weight_bits", "ring", "model") == "bit"
+    assert required_unit("start", "ring", "s") is None
+
+
+@pytest.mark.parametrize("node", ["'45'", "45.0", "true"])
+def test_a_node_is_a_whole_number(tmp_path, node):
+    path = tmp_path / "node.toml"
+    path.write_text(f"{BASE}[energy]\ndigital_node_nm = {node}\nprices = {{}}")
+    with pytest.raises(DeviceError, match=r"energy.digital_node_nm: input should be"):
+        Device.load(path)
 
 
 # Rungs

@@ -544,6 +544,13 @@ def test_ranging_by_row_saves_weights_that_a_converter_would_lose():
             DeviceError,
             "winding_counter cannot act: the model was trained with phases taken",
         ),
+        (
+            lambda p: require_phases(
+                device(runs_while_loading=True), PhaseModel(1, 2, 3)
+            ),
+            DeviceError,
+            "runs_while_loading cannot act on Kuramoto attention: each token's",
+        ),
     ],
 )
 def test_what_cannot_be_done_is_refused(make, error, said):
