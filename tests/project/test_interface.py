@@ -18,6 +18,7 @@ PUBLIC = [
     "Checkpoint",
     "Comparison",
     "Cost",
+    "DesignRule",
     "Device",
     "DigitSet",
     "Ladder",
@@ -35,6 +36,7 @@ PUBLIC = [
     "all_to_all",
     "compare",
     "effective_frequencies",
+    "fit_rule",
     "generate",
     "infer",
     "ladder",
@@ -51,13 +53,16 @@ PUBLIC = [
     "random_regular",
     "read_bytes",
     "read_digits",
+    "read_spec",
     "read_sva",
+    "read_table",
     "ring",
     "robustness",
     "scale_free",
     "settling_times",
     "simulate",
     "small_world",
+    "sweep",
 ]
 
 
