@@ -3,7 +3,7 @@
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -92,14 +92,26 @@ class Store:
         The file.
     connection : sqlite3.Connection
         Open on it.
+    is_writer : bool
+        Whether it was opened to write.
     """
 
-    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+    def __init__(
+        self, path: Path, connection: sqlite3.Connection, *, is_writer: bool = False
+    ) -> None:
         self.path = path
         self.connection = connection
+        self.is_writer = is_writer
 
     def close(self) -> None:
-        """Fold the journal into the file and close it."""
+        """Close it, and leave one file: the journal is folded in by the last one.
+
+        A file without a journal beside it can be read from a read-only folder.
+        """
+        if self.is_writer:
+            with suppress(sqlite3.Error):
+                self.connection.execute("PRAGMA busy_timeout = 0")
+                self.connection.execute("PRAGMA journal_mode = DELETE")
         self.connection.close()
 
     def __enter__(self) -> "Store":
@@ -312,6 +324,7 @@ def create_or_resume(
         _require_store(store)
         _require_same(store, spec, versions)
         _require_writable(store)
+        store.is_writer = True
     except BaseException:
         store.close()
         raise
@@ -454,6 +467,7 @@ def _require_writable(store: Store) -> None:
     try:
         store.connection.execute("BEGIN IMMEDIATE")
         store.connection.execute("ROLLBACK")
+        store.connection.execute("PRAGMA journal_mode = WAL")
     except sqlite3.Error as error:
         raise SpecError(
             f"cannot write {store.path}: {error}; choose another folder"

@@ -157,3 +157,10 @@ def test_a_chip_that_leaves_float64_is_kept_as_a_failure(tmp_path):
     assert result.failures == sum(bool(r.failure) for r in found)
     for r in found:
         assert np.isnan(r.value) == bool(r.failure)
+
+
+def test_a_finished_sweep_leaves_one_file(path):
+    assert [p.name for p in path.parent.iterdir()] == [path.name]
+    with open_store(path) as store:
+        assert len(list(store.results())) == 2
+    assert [p.name for p in path.parent.iterdir()] == [path.name]
