@@ -61,13 +61,12 @@ def pareto(table: SweepTable) -> tuple[ParetoPoint, ...]:
     found = []
     for cell in table.cells:
         if cell.joules is not None and np.isfinite(cell.values).all():
-            value = float(cell.values.mean())
             found.append(
                 ParetoPoint(
                     cell.subject,
                     "cell",
                     cell.point,
-                    value,
+                    math.fsum(cell.values) / len(cell.values),
                     half_width(cell.values),
                     cell.joules,
                     cell.latency_s,
@@ -93,7 +92,9 @@ def _with_front(
     ordered = sorted(points, key=lambda p: (p.joules[1], sign * p.metric, p.name))
     best, done = math.inf, []
     for point in ordered:
-        is_front = sign * point.metric < best
-        best = min(best, sign * point.metric)
-        done.append(replace(point, is_front=is_front))
+        if sign * point.metric < best:
+            best = sign * point.metric
+            done.append(replace(point, is_front=True))
+        else:
+            done.append(point)
     return tuple(done)

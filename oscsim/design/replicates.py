@@ -67,7 +67,10 @@ def half_width(values: FloatArray) -> float:
     n = len(values)
     if n < 2:
         return math.nan
-    return float(_student_975(n - 1) * values.std(ddof=1) / math.sqrt(n))
+    numbers = values.tolist()
+    mean = math.fsum(numbers) / n
+    variance = math.fsum((x - mean) ** 2 for x in numbers) / (n - 1)
+    return _student_975(n - 1) * math.sqrt(variance / n)
 
 
 @cache

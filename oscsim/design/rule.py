@@ -10,7 +10,7 @@ from oscsim.bridge.language_compare import student_interval
 from oscsim.design.axes import Value, field_of
 from oscsim.design.curve import Better, Curve
 from oscsim.design.laws import PowerLaw, lost_alignment, power_law
-from oscsim.design.replicates import RESAMPLES, Interval
+from oscsim.design.replicates import RESAMPLES, Interval, interval
 from oscsim.design.subject import Known
 from oscsim.design.table import CellResult, SweepTable
 from oscsim.errors import SpecError
@@ -117,6 +117,28 @@ class Optimum:
     undecided: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Ranking:
+    """Choices without an order, such as which layers stay digital, by their loss.
+
+    Attributes
+    ----------
+    subject : str
+        Name of the checkpoint.
+    axis : str
+        What is chosen.
+    held : dict
+        Values of the other axes.
+    places : tuple of (value, Interval)
+        Every choice with the loss over chips, least first.
+    """
+
+    subject: str
+    axis: str
+    held: Mapping[str, Value]
+    places: tuple[tuple[Value, Interval], ...]
+
+
 @dataclass(frozen=True, eq=False)
 class DesignRule:
     """All rules of a sweep.
@@ -131,12 +153,15 @@ class DesignRule:
         By checkpoint and number.
     optima : tuple of Optimum
         The best model at each value of each number.
+    rankings : tuple of Ranking
+        Axes whose values have no order.
     """
 
     table: SweepTable
     losses: tuple[float, ...]
     rules: tuple[AxisRule, ...]
     optima: tuple[Optimum, ...]
+    rankings: tuple[Ranking, ...] = ()
 
 
 def fit_rule(
@@ -171,7 +196,34 @@ def fit_rule(
     held = _held(table, at or {})
     rules = tuple(_rules(table, held, losses, resamples))
     optima = tuple(_optima(table, held))
-    return DesignRule(table, tuple(losses), rules, optima)
+    rankings = tuple(_rankings(table, held, resamples))
+    return DesignRule(table, tuple(losses), rules, optima, rankings)
+
+
+def _rankings(
+    table: SweepTable, held: Mapping[str, Value], resamples: int
+) -> Iterator[Ranking]:
+    fixed = {name: table.axis(name)[0] for name in table.single_axes}
+    for subject in table.subjects:
+        for axis in held:
+            if field_of(axis) in BETTER:
+                continue
+            others = {name: value for name, value in held.items() if name != axis}
+            places = []
+            for value in table.axis(axis):
+                cell = table.cell(subject, fixed | others | {axis: value})
+                if cell is not None and np.isfinite(cell.values).all():
+                    places.append((value, _loss(table, cell, resamples)))
+            if len(places) > 1:
+                places.sort(key=lambda place: place[1].value)
+                yield Ranking(subject, axis, others, tuple(places))
+
+
+def _loss(table: SweepTable, cell: CellResult, resamples: int) -> Interval:
+    loss = table.loss(cell)
+    if len(loss) < 2:
+        return Interval(float(loss[0]), math.nan, math.nan)
+    return interval(loss[:, None], lambda mean: float(mean[0]), resamples=resamples)
 
 
 def _held(table: SweepTable, at: Mapping[str, Value]) -> dict[str, Value]:

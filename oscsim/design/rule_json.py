@@ -18,7 +18,8 @@ def rule_json(
 ) -> dict[str, Any]:
     """Return everything that is known from a sweep.
 
-    Numbers that are infinite say so in words: ``"all"`` where every stored value
+    Of the priced cells it holds the front and what is digital. Numbers that are
+    infinite say so in words: ``"all"`` where every stored value
     is good enough, ``"none"`` where none is.
     """
     table = rule.table
@@ -82,6 +83,20 @@ def rule_json(
                 "is_front": point.is_front,
             }
             for point in front
+            if point.is_front or not point.point
+        ],
+        "priced": len(front),
+        "rankings": [
+            {
+                "model": one.subject,
+                "axis": one.axis,
+                "held": dict(sorted(one.held.items())),
+                "places": [
+                    {"value": value, "loss": _interval_json(loss)}
+                    for value, loss in one.places
+                ],
+            }
+            for one in rule.rankings
         ],
     }
 

@@ -20,7 +20,6 @@ APPLICATION = 0x4F535343
 """Marks the file as a store (``application_id`` of SQLite)."""
 
 BUSY_SECONDS = 60.0
-_SHARES = ("clipped", "zeroed", "undriven", "unsettled")
 
 _TABLES = """
 CREATE TABLE about (name TEXT PRIMARY KEY, content TEXT NOT NULL) WITHOUT ROWID;
@@ -178,15 +177,17 @@ class Store:
             for row in rows:
                 joules = None if row[8] is None else (row[7], row[8], row[9])
                 value = float("nan") if row[2] is None else row[2]
-                shares = dict(zip(_SHARES, row[3:7], strict=True))
                 yield StoredResult(
-                    digest=row[0],
-                    chip=row[1],
-                    value=value,
-                    **shares,
-                    joules=joules,
-                    failure=row[10],
-                    seconds=row[11],
+                    row[0],
+                    row[1],
+                    value,
+                    row[3],
+                    row[4],
+                    row[5],
+                    row[6],
+                    joules,
+                    row[10],
+                    row[11],
                 )
 
     def values(self, digest: str) -> list[tuple[int, float]]:

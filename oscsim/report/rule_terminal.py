@@ -32,6 +32,7 @@ def print_rule(
     _print_allowed(console, rule)
     _print_laws(console, rule)
     _print_optima(console, rule)
+    _print_rankings(console, rule)
     _print_pairs(console, pairs, shares)
     _print_front(console, front)
 
@@ -106,6 +107,21 @@ def _print_optima(console: "Console", rule: DesignRule) -> None:
             ", ".join(one.undecided) or "-",
         )
     console.print(grid)
+
+
+def _print_rankings(console: "Console", rule: DesignRule) -> None:
+    for one in rule.rankings:
+        held = ", ".join(f"{n} {v}" for n, v in one.held.items())
+        grid = Table(
+            title=f"{one.subject}: loss by {one.axis}"
+            + (f", held at {held}" if held else "")
+        )
+        grid.add_column(one.axis)
+        grid.add_column("loss, % of the digital metric")
+        for value, loss in one.places:
+            percent = Interval(*(100 * part for part in loss))
+            grid.add_row(str(value), said_interval(percent, "smaller"))
+        console.print(grid)
 
 
 def _print_pairs(

@@ -58,6 +58,7 @@ def page(
         "rules": ("Good enough", parts.rules_section(rule)),
         "losses": ("Loss against each number", _losses(rule, drawn, detailed)),
         "best": ("Which model is best", _best(rule, drawn)),
+        "choices": ("Choices, least loss first", parts.rankings_section(rule)),
         "together": ("Worse together", parts.together_section(content)),
         "energy": ("Metric against energy", _front(rule, drawn, front, detailed)),
         "cells": ("Cells", cells_section(table, detailed, device_of)),

@@ -133,6 +133,26 @@ def optima_table(rule: DesignRule) -> str:
     return _first(table(header, rows[:MOST_ROWS], numbers=(1, 3, 4)), len(rows))
 
 
+def rankings_section(rule: DesignRule) -> str:
+    """Return a table for each choice without an order, least loss first."""
+    found = []
+    for one in rule.rankings:
+        held = ", ".join(f"{name} {value}" for name, value in one.held.items())
+        where = f", others held at {held}" if held else ""
+        rows = [
+            (
+                str(value),
+                said_interval(Interval(*(100 * part for part in loss)), "smaller"),
+            )
+            for value, loss in one.places
+        ]
+        header = (one.axis, "loss, % of the digital metric")
+        found.append(
+            paragraph(f"{one.subject}, by {one.axis}{where}") + table(header, rows)
+        )
+    return "".join(found)
+
+
 def _first(found: str, n: int) -> str:
     if n <= MOST_ROWS:
         return found

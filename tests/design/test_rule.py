@@ -141,6 +141,27 @@ def test_the_best_model_at_each_noise_with_those_it_does_not_beat():
     assert (rough.best, rough.d_osc, rough.undecided) == ("small", 2, ())
 
 
+def test_choices_are_ranked_by_what_they_lose():
+    made = table(
+        lambda _m, p: 0.01 * p["coupling_mismatch"], {"coupling_mismatch": [0.0, 1.0]}
+    )
+    cost = {"none": 0.3, "layer0": 0.1, "layer1": 0.2}
+    cells = tuple(
+        dataclasses.replace(
+            cell,
+            digest=f"{cell.digest}-{place}",
+            point={**cell.point, "digital": place},
+            values=cell.values + DIGITAL * lost,
+        )
+        for cell in made.cells
+        for place, lost in cost.items()
+    )
+    (ranking,) = fit_rule(dataclasses.replace(made, cells=cells)).rankings
+    assert ranking.held == {"coupling_mismatch": 0.0}
+    assert [value for value, _ in ranking.places] == ["layer0", "layer1", "none"]
+    assert [loss.value for _, loss in ranking.places] == pytest.approx([0.1, 0.2, 0.3])
+
+
 def test_numbers_that_are_worse_together_are_told():
     def loss(_model, point):
         a, b, c = (
