@@ -68,15 +68,17 @@ def rule(
 
 
 def _shares(found: "DesignRule") -> "tuple[Sobol, ...]":
-    """Return Sobol indices of the models whose numbers form a full grid."""
-    from oscsim.design.interactions import sobol
+    """Return Sobol indices of every model, of a grid or else of a surface."""
+    from oscsim.design.interactions import sobol, sobol_of_surface
+    from oscsim.design.response import numeric_axes
     from oscsim.errors import SpecError
 
-    done = []
+    done, axes = [], numeric_axes(found.table)
     for subject in found.table.subjects:
-        axes = tuple(r.axis for r in found.rules if r.subject == subject)
-        try:
-            done.append(sobol(found.table, subject, axes))
-        except SpecError:
-            continue
+        for indices in (sobol, sobol_of_surface):
+            try:
+                done.append(indices(found.table, subject, axes))
+                break
+            except SpecError:
+                continue
     return tuple(done)

@@ -1,8 +1,9 @@
 """Which two hardware numbers are worse together, and which matters most."""
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.interpolate import RegularGridInterpolator
@@ -11,6 +12,7 @@ from scipy.stats import sobol_indices, uniform
 from oscsim.design.axes import Value, field_of
 from oscsim.design.curve import position
 from oscsim.design.replicates import RESAMPLES, Interval, interval
+from oscsim.design.response import response_surface
 from oscsim.design.rule import BETTER, DesignRule
 from oscsim.design.table import SweepTable
 from oscsim.errors import SpecError
@@ -61,6 +63,9 @@ class Sobol:
         The numbers.
     first, total : FloatArray, shape (n,)
         Sobol indices [1]_: by a number alone, and with all its interactions.
+    surface_r2 : float or None
+        None of a full grid, where the loss is linear between cells. Otherwise the
+        loss is a quadratic surface, and this is what it foretells of cells left out.
 
     References
     ----------
@@ -71,6 +76,7 @@ class Sobol:
     axes: tuple[str, ...]
     first: FloatArray
     total: FloatArray
+    surface_r2: float | None = None
 
 
 def interactions(
@@ -193,15 +199,40 @@ def sobol(
     between = RegularGridInterpolator(where, loss)
     if np.ptp(loss) == 0:
         raise SpecError(f"the loss of {subject} is the same everywhere")
+    first, total = _indices(
+        lambda x: between(x.T)[None],
+        [uniform(w[0], w[-1] - w[0]) for w in where],
+        seed,
+    )
+    return Sobol(subject, axes, first, total)
+
+
+def sobol_of_surface(
+    table: SweepTable, subject: str, axes: tuple[str, ...], seed: int = 0
+) -> Sobol:
+    """Return Sobol indices of a quadratic surface through scattered cells.
+
+    Parameters
+    ----------
+    table, subject, axes, seed
+        As `sobol`; combinations need not be complete.
+
+    Raises
+    ------
+    SpecError
+        As `oscsim.design.response.response_surface`.
+    """
+    surface = response_surface(table, subject, axes)
+    first, total = _indices(
+        lambda x: surface.at_shares(x.T)[None], [uniform(0, 1) for _ in axes], seed
+    )
+    return Sobol(subject, axes, first, total, surface.r2)
+
+
+def _indices(
+    loss: Callable[[FloatArray], FloatArray], dists: list[Any], seed: int
+) -> tuple[FloatArray, FloatArray]:
     found = sobol_indices(
-        func=lambda x: between(x.T)[None],
-        n=SOBOL_POINTS,
-        dists=[uniform(w[0], w[-1] - w[0]) for w in where],
-        rng=np.random.default_rng(seed),
+        func=loss, n=SOBOL_POINTS, dists=dists, rng=np.random.default_rng(seed)
     )
-    return Sobol(
-        subject,
-        axes,
-        np.asarray(found.first_order).ravel(),
-        np.asarray(found.total_order).ravel(),
-    )
+    return np.asarray(found.first_order).ravel(), np.asarray(found.total_order).ravel()

@@ -68,6 +68,7 @@ def rule_json(
                 "axes": list(one.axes),
                 "first": [float(x) for x in one.first],
                 "total": [float(x) for x in one.total],
+                "surface_r2": one.surface_r2,
             }
             for one in shares
         ],

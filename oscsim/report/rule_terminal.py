@@ -148,7 +148,14 @@ def _print_pairs(
             f"{name} {first:.2f} ({total:.2f})"
             for name, first, total in zip(one.axes, one.first, one.total, strict=True)
         )
-        console.print(f"Sobol indices of {one.subject}, first (total): {parts}")
+        surface = (
+            ""
+            if one.surface_r2 is None
+            else f"; of a quadratic surface, R2 {one.surface_r2:.2f} of cells left out"
+        )
+        console.print(
+            f"Sobol indices of {one.subject}, first (total): {parts}{surface}"
+        )
 
 
 def _print_front(console: "Console", front: tuple[ParetoPoint, ...]) -> None:

@@ -188,6 +188,12 @@ def together_section(content: dict[str, Any]) -> str:
                 one["axes"], one["first"], one["total"], strict=True
             )
         )
+        + (
+            ""
+            if one["surface_r2"] is None
+            else f"; of a quadratic surface that foretells {one['surface_r2']:.0%} of "
+            "the variance of cells left out"
+        )
         for one in content["sobol"]
     ]
     parts = []
