@@ -73,12 +73,17 @@ def _shares(found: "DesignRule") -> "tuple[Sobol, ...]":
     from oscsim.design.response import numeric_axes
     from oscsim.errors import SpecError
 
-    done, axes = [], numeric_axes(found.table)
-    for subject in found.table.subjects:
-        for indices in (sobol, sobol_of_surface):
+    table, done = found.table, []
+    axes = numeric_axes(table)
+    others = [name for name in table.axes if name not in axes]
+    for subject in table.subjects:
+        try:
+            done.append(sobol(table, subject, axes, found.held))
+        except SpecError:
+            if others:
+                continue
             try:
-                done.append(indices(found.table, subject, axes))
-                break
+                done.append(sobol_of_surface(table, subject, axes))
             except SpecError:
                 continue
     return tuple(done)

@@ -1,10 +1,13 @@
 """Tasks of a sweep on a Dask cluster that is there already."""
 
+import asyncio
 import hashlib
 import pickle
 import re
+import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from concurrent import futures
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from oscsim.design.local import AHEAD, MOST_DEATHS, Done, Take
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
 CONNECT_SECONDS = 10.0
+CLOSE_SECONDS = 5.0
 _ADDRESS = re.compile(r"(tcp|tls|ucx|ws|wss)://(\[[^]]+\]|[^/:\s]+):\d+")
 
 _HELD: dict[str, dict[str, Subject]] = {}
@@ -67,23 +71,47 @@ def connected(address: str) -> Iterator["Client"]:
         raise SpecError(
             "a scheduler needs Dask: pip install 'oscsim[cluster]'"
         ) from None
-    try:
-        client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
-    except (OSError, ValueError, TypeError) as error:
-        detail = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise SpecError(
-            f"the scheduler {address} does not answer within {CONNECT_SECONDS:g} s: "
-            f"{detail}"
-        ) from None
+    client = _client(Client, address)
     try:
         _require_workers(client, address)
         yield client
     finally:
-        client.close()
+        with suppress(Exception):
+            client.close(timeout=CLOSE_SECONDS)
+
+
+def _client(make: Any, address: str) -> Any:
+    """Connect in a thread of its own: not every server that is no scheduler answers."""
+    found: list[Any] = []
+
+    def connect() -> None:
+        try:
+            found.append(make(address, timeout=CONNECT_SECONDS, set_as_default=False))
+        except Exception as error:  # whatever a server that is no scheduler causes
+            found.append(error)
+
+    thread = threading.Thread(target=connect, daemon=True)
+    thread.start()
+    thread.join(CONNECT_SECONDS + 1)
+    outcome = found[0] if found else TimeoutError("it is connected and says nothing")
+    if isinstance(outcome, Exception):
+        text = str(outcome)
+        detail = text.splitlines()[0] if text else type(outcome).__name__
+        raise SpecError(
+            f"the scheduler {address} does not answer within {CONNECT_SECONDS:g} s: "
+            f"{detail}"
+        )
+    return outcome
 
 
 def _require_workers(client: "Client", address: str) -> None:
-    found: dict[str, dict[str, str]] = client.run(versions)
+    try:
+        found: dict[str, dict[str, str]] = client.run(versions)
+    except Exception as error:  # a worker raises whatever its installation gives
+        raise SpecError(
+            f"a worker of {address} cannot say its versions "
+            f"({type(error).__name__}: {error}): install the same oscsim there"
+        ) from None
     if not found:
         raise SpecError(
             f"the scheduler {address} has no workers: start some with dask worker "
@@ -146,11 +174,16 @@ def run_on_cluster(
             future.release()
             yield task, found
             _fill(client, key, take, running, arriving)
-    except (OSError, TimeoutError) as error:
-        raise StoreError(f"the scheduler went away: {error}") from None
+    except (OSError, asyncio.CancelledError, futures.CancelledError) as error:
+        why = str(error) or type(error).__name__
+        raise StoreError(
+            f"the scheduler went away: {why}; what was committed is kept"
+        ) from None
     finally:
-        client.cancel(arriving.futures, force=True)
-        client.unregister_worker_plugin(plugin.name)
+        # a scheduler that is gone cannot be told anything
+        with suppress(Exception):
+            client.cancel(arriving.futures, force=True)
+            client.unregister_worker_plugin(plugin.name)
 
 
 def _fill(

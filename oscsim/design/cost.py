@@ -10,8 +10,9 @@ from oscsim.design.run import Prepared
 from oscsim.design.work import Task, work
 
 MILLION = 1_000_000
-BYTES_PER_RESULT = 400
-"""Of a row of the store, its index and its cell's share, besides its items."""
+BYTES_PER_RESULT = 500
+BYTES_PER_CELL = 3500
+"""Of rows of the store, measured on the stores of two sweeps, besides the items."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,8 @@ def forecast(ready: Prepared, trials: int = 1) -> Forecast:
         task_s=task_s,
         cpu_s=task_s * ready.n_tasks,
         memory_bytes=_resident(),
-        store_bytes=ready.n_tasks * (8 * items + BYTES_PER_RESULT),
+        store_bytes=ready.n_tasks * (8 * items + BYTES_PER_RESULT)
+        + len(ready.cells) * BYTES_PER_CELL,
         trials=len(spent),
     )
 

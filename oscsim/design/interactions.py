@@ -14,7 +14,7 @@ from oscsim.design.curve import position
 from oscsim.design.replicates import RESAMPLES, Interval, interval
 from oscsim.design.response import response_surface
 from oscsim.design.rule import BETTER, DesignRule
-from oscsim.design.table import SweepTable
+from oscsim.design.table import SweepTable, paired
 from oscsim.errors import SpecError
 from oscsim.typing import FloatArray
 
@@ -129,9 +129,9 @@ def _corners(
         )
         if cell is None or not np.isfinite(cell.values).all():
             return None
-        found.append(table.loss(cell))
-    chips = min(map(len, found))
-    return np.stack([loss[:chips] for loss in found], axis=1)
+        found.append(cell)
+    losses, common = paired(found, [table.loss(cell) for cell in found])
+    return losses if len(common) else None
 
 
 def _interaction(
@@ -159,7 +159,11 @@ def _interaction(
 
 
 def sobol(
-    table: SweepTable, subject: str, axes: tuple[str, ...], seed: int = 0
+    table: SweepTable,
+    subject: str,
+    axes: tuple[str, ...],
+    held: Mapping[str, Value],
+    seed: int = 0,
 ) -> Sobol:
     """Return Sobol indices of the loss of a model over a full grid.
 
@@ -171,6 +175,8 @@ def sobol(
         Name of the checkpoint.
     axes : tuple of str
         Numeric axes, all combinations of which were run.
+    held : mapping of str to value
+        Where the other axes are.
     seed : int
         Of the sampling.
 
@@ -182,13 +188,13 @@ def sobol(
     if len(axes) < 2:
         raise SpecError(f"Sobol indices need two axes at least, got {len(axes)}")
     values = [np.array(sorted(float(v) for v in table.axis(name))) for name in axes]
+    fixed: dict[str, Value] = {n: table.axis(n)[0] for n in table.single_axes}
+    fixed |= {name: value for name, value in held.items() if name not in axes}
     loss = np.full([len(v) for v in values], np.nan)
-    for cell in table.cells:
-        if cell.subject == subject and all(name in cell.point for name in axes):
-            at = tuple(
-                int(np.searchsorted(v, float(cell.point[name])))
-                for v, name in zip(values, axes, strict=True)
-            )
+    for at in np.ndindex(loss.shape):
+        chosen = {n: float(v[k]) for n, v, k in zip(axes, values, at, strict=True)}
+        cell = table.cell(subject, fixed | chosen)
+        if cell is not None:
             loss[at] = table.loss(cell).mean()
     if np.isnan(loss).any():
         raise SpecError(
@@ -215,7 +221,8 @@ def sobol_of_surface(
     Parameters
     ----------
     table, subject, axes, seed
-        As `sobol`; combinations need not be complete.
+        As `sobol`; combinations need not be complete, and there are no other
+        axes.
 
     Raises
     ------

@@ -12,7 +12,7 @@ from oscsim.design.curve import Better, Curve
 from oscsim.design.laws import PowerLaw, lost_alignment, power_law
 from oscsim.design.replicates import RESAMPLES, Interval, interval
 from oscsim.design.subject import Known
-from oscsim.design.table import CellResult, SweepTable
+from oscsim.design.table import CellResult, SweepTable, paired
 from oscsim.errors import SpecError
 from oscsim.typing import FloatArray
 
@@ -153,6 +153,8 @@ class DesignRule:
         By checkpoint and number.
     optima : tuple of Optimum
         The best model at each value of each number.
+    held : dict
+        Where axes are held while another varies.
     rankings : tuple of Ranking
         Axes whose values have no order.
     """
@@ -161,6 +163,7 @@ class DesignRule:
     losses: tuple[float, ...]
     rules: tuple[AxisRule, ...]
     optima: tuple[Optimum, ...]
+    held: Mapping[str, Value]
     rankings: tuple[Ranking, ...] = ()
 
 
@@ -197,7 +200,7 @@ def fit_rule(
     rules = tuple(_rules(table, held, losses, resamples))
     optima = tuple(_optima(table, held))
     rankings = tuple(_rankings(table, held, resamples))
-    return DesignRule(table, tuple(losses), rules, optima, rankings)
+    return DesignRule(table, tuple(losses), rules, optima, held, rankings)
 
 
 def _rankings(
@@ -272,13 +275,14 @@ def curve_of(
 ) -> Curve | None:
     """Return the loss along an axis, None where fewer than two values were run.
 
-    Chips that not every cell has are left out.
+    Chips that not every cell has count in the means, not in the intervals.
     """
     cells = line(table, subject, axis, held)
     if len(cells) < 2:
         return None
-    chips = min(len(cell.values) for cell in cells)
-    losses = np.stack([table.loss(cell)[:chips] for cell in cells], axis=1)
+    losses, common = paired(cells, [table.loss(cell) for cell in cells])
+    if not len(common):
+        return None
     values = np.array([float(cell.point[axis]) for cell in cells])
     return Curve(values, losses, BETTER[field_of(axis)])
 
@@ -400,13 +404,14 @@ def _best(
 ) -> Optimum:
     sign = 1 if table.is_loss_bits else -1
     best = min(here, key=lambda s: sign * float(here[s].values.mean()))
-    chips = min(len(cell.values) for cell in here.values())
     undecided = []
     for subject, cell in here.items():
         if subject == best:
             continue
         counted = table.known[subject].counted
-        over_chips = sign * (cell.values[:chips] - here[best].values[:chips])
+        both = (cell, here[best])
+        values, _ = paired(both, [one.values for one in both])
+        over_chips = sign * (values[:, 0] - values[:, 1])
         over_items = sign * (cell.items - here[best].items)[counted]
         if not (_is_above(over_chips) and _is_above(over_items)):
             undecided.append(subject)

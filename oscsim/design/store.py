@@ -155,6 +155,8 @@ class Store:
         value = None if found.failure else found.value
         shares = (found.clipped, found.zeroed, found.undriven, found.unsettled)
         rest = (latency_s, found.failure, found.seconds)
+        if not self.path.exists():
+            raise StoreError(f"{self.path} was taken away while it was being written")
         with self._talking("write"), self.connection:
             self.connection.execute("BEGIN IMMEDIATE")
             self.connection.execute(
@@ -309,7 +311,8 @@ def create_or_resume(
         If the file is no store, of another sweep or another version, or cannot
         be written.
     """
-    is_new = not path.exists() or path.stat().st_size == 0
+    if str(path) == ":memory:":
+        raise SpecError("a store is a file, got :memory:, which nothing would keep")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         connection = _connect(path)
@@ -320,7 +323,7 @@ def create_or_resume(
         ) from None
     store = Store(path, connection)
     try:
-        if is_new:
+        if _is_empty(store):
             _create(store, spec, versions, cells, described)
         _require_store(store)
         _require_same(store, spec, versions)
@@ -343,8 +346,13 @@ def open_store(path: str | Path) -> Store:
     path = Path(path)
     if not path.is_file():
         raise SpecError(f"there is no store {path}")
+    address = path.resolve().as_uri()
     try:
-        connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+        connection = sqlite3.connect(f"{address}?mode=ro", uri=True)
+        if not _can_read(connection) and not _journal(path).exists():
+            # a folder that cannot be written, and no process that writes the file
+            connection.close()
+            connection = sqlite3.connect(f"{address}?immutable=1", uri=True)
     except sqlite3.Error as error:
         raise SpecError(f"{path} cannot be read: {error}") from None
     store = Store(path, connection)
@@ -356,8 +364,35 @@ def open_store(path: str | Path) -> Store:
     return store
 
 
+def _journal(path: Path) -> Path:
+    return path.with_name(f"{path.name}-wal")
+
+
+def _can_read(connection: sqlite3.Connection) -> bool:
+    try:
+        connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    except sqlite3.OperationalError:
+        return False
+    except sqlite3.Error:
+        return True
+    return True
+
+
 def _connect(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
+
+
+def _is_empty(store: Store) -> bool:
+    """Return whether a database has nothing in it, not even a mark of another use.
+
+    A file that was being made when its process was killed is such a one.
+    """
+    try:
+        tables = store.connection.execute("SELECT count(*) FROM sqlite_schema")
+        marked = store.connection.execute("PRAGMA application_id")
+        return bool(tables.fetchone()[0] == 0 and marked.fetchone()[0] == 0)
+    except sqlite3.Error as error:
+        raise _not_a_store(store, error) from None
 
 
 def _create(
@@ -370,9 +405,9 @@ def _create(
     """Write everything but results in one transaction: all of it or nothing."""
     connection = store.connection
     try:
-        connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("BEGIN IMMEDIATE")
-        if connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION:
+        if not _is_empty(store):
+            # another process made it while this one waited
             connection.execute("ROLLBACK")
             return
         for statement in _TABLES.split(";"):
@@ -426,7 +461,7 @@ def _require_store(store: Store) -> None:
         marked = connection.execute("PRAGMA application_id").fetchone()[0]
         written = connection.execute("PRAGMA user_version").fetchone()[0]
     except sqlite3.Error as error:
-        raise SpecError(f"{store.path} is no store of a sweep: {error}") from None
+        raise _not_a_store(store, error) from None
     if marked != APPLICATION:
         raise SpecError(f"{store.path} is no store of a sweep: give another file")
     if written != FORMAT:
@@ -434,6 +469,13 @@ def _require_store(store: Store) -> None:
             f"{store.path} has format {written} and this version reads format "
             f"{FORMAT}: use the version that wrote it"
         )
+
+
+def _not_a_store(store: Store, error: sqlite3.Error) -> SpecError:
+    """Return what to say: the file cannot be read, or is something else."""
+    if isinstance(error, sqlite3.OperationalError):
+        return SpecError(f"{store.path} cannot be read: {error}")
+    return SpecError(f"{store.path} is no store of a sweep: {error}")
 
 
 def _require_same(

@@ -1,6 +1,6 @@
 """A store as arrays: what every cell lost, chip by chip."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,7 +11,7 @@ from oscsim.design.axes import Point, Value
 from oscsim.design.store import Store
 from oscsim.design.subject import Known
 from oscsim.errors import SpecError
-from oscsim.typing import FloatArray
+from oscsim.typing import FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +28,8 @@ class CellResult:
         Value of every axis.
     values : FloatArray, shape (chips,)
         The metric of each chip, in order of number; failures are NaN.
+    chips : IntArray, shape (chips,)
+        Their numbers: chips of one number share their random draws in all cells.
     items : FloatArray, shape (items,)
         Number of each item, mean over chips.
     joules : tuple of float, or None
@@ -42,6 +44,7 @@ class CellResult:
     subject: str
     point: Point
     values: FloatArray
+    chips: IntArray
     items: FloatArray
     joules: tuple[float, float, float] | None
     latency_s: float | None
@@ -136,6 +139,37 @@ class SweepTable:
         return self._places.get((subject, frozenset(point.items())))
 
 
+def paired(
+    cells: Sequence[CellResult], numbers: Sequence[FloatArray]
+) -> tuple[FloatArray, IntArray]:
+    """Return numbers of several cells chip by chip, of the chips that all have.
+
+    Each column is shifted to the mean over all chips of its cell, so that chips
+    that not every cell has still count.
+
+    Parameters
+    ----------
+    cells : sequence of CellResult
+        Give the chips' numbers.
+    numbers : sequence of FloatArray
+        One a chip, for each cell.
+
+    Returns
+    -------
+    tuple of FloatArray, shape (common chips, cells), and IntArray
+        The numbers, and which chips they are of; none if no chip is common.
+    """
+    common = cells[0].chips
+    for cell in cells[1:]:
+        common = np.intersect1d(common, cell.chips, assume_unique=True)
+    columns = []
+    for cell, column in zip(cells, numbers, strict=True):
+        kept = column[np.searchsorted(cell.chips, common)]
+        shift = column.mean() - kept.mean() if len(kept) < len(column) else 0.0
+        columns.append(kept + shift)
+    return np.stack(columns, axis=1), common
+
+
 def read_table(store: Store) -> SweepTable:
     """Return what a store holds.
 
@@ -160,6 +194,7 @@ def read_table(store: Store) -> SweepTable:
                 subject=subject,
                 point=point,
                 values=np.array([r.value for r in found]),
+                chips=np.array([r.chip for r in found]),
                 items=items[digest],
                 joules=found[0].joules,
                 latency_s=latencies.get(digest),

@@ -47,12 +47,12 @@ def netcdf(data: xr.Dataset) -> bytes:
 
 def _cells(table: SweepTable) -> dict[str, Any]:
     cells = table.cells
-    chips = max(len(cell.values) for cell in cells)
+    chips = 1 + max(int(cell.chips.max()) for cell in cells)
     metric = np.full((len(cells), chips), np.nan)
     loss = metric.copy()
     for k, cell in enumerate(cells):
-        metric[k, : len(cell.values)] = cell.values
-        loss[k, : len(cell.values)] = table.loss(cell)
+        metric[k, cell.chips] = cell.values
+        loss[k, cell.chips] = table.loss(cell)
     nothing = (np.nan,) * 3
     found: dict[str, Any] = {
         "model": ("cell", [cell.subject for cell in cells]),

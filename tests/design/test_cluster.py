@@ -76,6 +76,27 @@ def test_a_scheduler_that_does_not_answer_is_told_in_time(ready, tmp_path):
     assert not (tmp_path / "d.sqlite").exists()
 
 
+def test_a_server_that_says_nothing_is_told_in_time(ready, tmp_path, monkeypatch):
+    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 1.0)
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
+        started = time.monotonic()
+        with pytest.raises(SpecError, match="does not answer within 1 s"):
+            sweep(ready, tmp_path / "g.sqlite", scheduler=address)
+    assert time.monotonic() - started < 10
+
+
+def test_a_worker_without_the_package_is_told():
+    class Bare:
+        def run(self, _function):
+            raise ModuleNotFoundError("No module named 'oscsim.design'")
+
+    with pytest.raises(SpecError, match="install the same oscsim there"):
+        cluster._require_workers(Bare(), "tcp://127.0.0.1:1")
+
+
 @pytest.mark.parametrize(
     "address", ["nonsense", "http://127.0.0.1:1", "tcp://", "tcp://host", "", ":1"]
 )

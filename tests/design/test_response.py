@@ -58,7 +58,7 @@ def test_sobol_indices_of_a_surface_are_those_of_its_function():
     assert found.first == pytest.approx([0.2, 0.8], abs=0.02)
     assert found.surface_r2 == pytest.approx(1.0, abs=1e-9)
     with pytest.raises(SpecError, match="combinations"):
-        sobol(made, "m", AXES)
+        sobol(made, "m", AXES, {})
 
 
 @pytest.mark.parametrize(

@@ -41,6 +41,7 @@ def table(loss, axes, models=(("m", 8),), chips=6, scatter=0.0, joules=None):
                     subject=name,
                     point=point,
                     values=DIGITAL * (1 + lost),
+                    chips=np.arange(chips),
                     items=np.full(4, DIGITAL * (1 + lost.mean())) + 1e-3 * np.arange(4),
                     joules=None if joules is None else joules(name, point),
                     latency_s=1e-6,
@@ -141,6 +142,60 @@ def test_the_best_model_at_each_noise_with_those_it_does_not_beat():
     assert (rough.best, rough.d_osc, rough.undecided) == ("small", 2, ())
 
 
+def without(cell, *chips):
+    """A cell that lacks some chips."""
+    kept = ~np.isin(cell.chips, chips)
+    return dataclasses.replace(cell, values=cell.values[kept], chips=cell.chips[kept])
+
+
+def test_chips_are_paired_by_number():
+    """Chips differ by much, cells by little: only the same chips tell."""
+    axes = {"coupling_mismatch": [0.0, 0.5, 1.0]}
+    made = table(lambda _m, _p: 0.0, axes)
+    of_chip = np.array([0.0, 0.3, 0.1, 0.5, 0.2, 0.4])
+    cells = tuple(
+        dataclasses.replace(c, values=DIGITAL * (1 + of_chip + 0.01 * k))
+        for k, c in enumerate(made.cells)
+    )
+    whole = dataclasses.replace(made, cells=cells)
+    holed = dataclasses.replace(
+        made, cells=(cells[0], without(cells[1], 0), without(cells[2], 4))
+    )
+    for one in (whole, holed):
+        curve = curve_of(one, "m", "coupling_mismatch", {})
+        beyond = curve.losses - curve.losses[:, [0]]
+        assert np.ptp(beyond, axis=0) == pytest.approx([0, 0, 0], abs=1e-12)
+    assert len(curve.losses) == 4
+    kept = holed.loss(holed.cells[1])
+    assert curve.mean[1] == pytest.approx(kept.mean())
+
+
+def test_chips_that_were_added_to_one_cell_count_in_its_mean():
+    made = table(
+        lambda _m, p: p["coupling_mismatch"], {"coupling_mismatch": [0, 1]}, chips=8
+    )
+    few = without(made.cells[0], *range(2, 8))
+    more = dataclasses.replace(made.cells[1], values=DIGITAL * (1 + np.arange(8.0)))
+    curve = curve_of(
+        dataclasses.replace(made, cells=(few, more)), "m", "coupling_mismatch", {}
+    )
+    assert curve.losses.shape == (2, 2)
+    assert curve.mean == pytest.approx([0.0, 3.5])
+
+
+def test_sobol_indices_hold_the_other_axes():
+    def loss(_model, point):
+        weight = 1.0 if point["frequency_hz"] == 1.0 else 3.0
+        return weight * point["coupling_mismatch"] + 2 * point["stuck_off"]
+
+    axes = {"coupling_mismatch": [0.0, 1.0], "stuck_off": [0.0, 1.0]}
+    made = table(loss, axes | {"frequency_hz": [1.0, 2.0]})
+    first = sobol(made, "m", tuple(axes), {"frequency_hz": 1.0}).first
+    other = sobol(made, "m", tuple(axes), {"frequency_hz": 2.0}).first
+    assert first == pytest.approx([0.2, 0.8], abs=0.02)
+    assert other == pytest.approx([9 / 13, 4 / 13], abs=0.02)
+
+
 def test_choices_are_ranked_by_what_they_lose():
     made = table(
         lambda _m, p: 0.01 * p["coupling_mismatch"], {"coupling_mismatch": [0.0, 1.0]}
@@ -190,13 +245,14 @@ def test_sobol_indices_of_a_known_function():
     def loss(_model, point):
         return point["coupling_mismatch"] + 2 * point["stuck_off"]
 
-    found = sobol(table(loss, axes), "m", tuple(axes))
+    found = sobol(table(loss, axes), "m", tuple(axes), {})
     assert found.first == pytest.approx([0.2, 0.8], abs=0.02)
     assert found.total == pytest.approx([0.2, 0.8], abs=0.02)
     product = sobol(
         table(lambda _m, p: p["coupling_mismatch"] * p["stuck_off"], axes),
         "m",
         tuple(axes),
+        {},
     )
     assert product.total - product.first == pytest.approx([1 / 7, 1 / 7], abs=0.03)
 
@@ -245,10 +301,10 @@ def test_sobol_indices_need_a_full_grid_of_two():
     axes = {"coupling_mismatch": [0.0, 1.0], "stuck_off": [0.0, 1.0]}
     made = table(lambda _m, p: p["stuck_off"], axes)
     with pytest.raises(SpecError, match="two axes at least"):
-        sobol(made, "m", ("stuck_off",))
+        sobol(made, "m", ("stuck_off",), {})
     hole = dataclasses.replace(made, cells=made.cells[:-1])
     with pytest.raises(SpecError, match="1 of 4 combinations"):
-        sobol(hole, "m", tuple(axes))
+        sobol(hole, "m", tuple(axes), {})
 
 
 def test_failed_cells_make_no_curve():
@@ -268,7 +324,7 @@ def test_the_same_store_gives_the_same_text_without_infinities():
     def text():
         rule = fit_rule(made)
         content = rule_json(
-            rule, interactions(rule), (sobol(made, "m", tuple(axes)),), pareto(made)
+            rule, interactions(rule), (sobol(made, "m", tuple(axes), {}),), pareto(made)
         )
         return json.dumps(content, allow_nan=False)
 

@@ -92,6 +92,7 @@ def test_chips_are_added_until_the_interval_is_narrow(tmp_path):
         tmp_path,
         data=few_sentences(tmp_path, 256),
         axes={"coupling_mismatch": [0.0, 1.0]},
+        chips=4,
         precision={"half_width": 1e-9, "most_chips": 7},
     )
     path = tmp_path / "e.sqlite"
@@ -99,20 +100,21 @@ def test_chips_are_added_until_the_interval_is_narrow(tmp_path):
     with open_store(path) as store:
         per_cell = [store.items(cell.digest) for cell in ready.cells]
     hard = ready.subjects["sva-osc-d2-s0"].counted
-    for items, asked in zip(per_cell, (2, 7), strict=True):
+    for items, asked in zip(per_cell, (4, 7), strict=True):
         values = items[:, hard].mean(axis=1)
         assert len(values) == asked
-        assert (np.ptp(values[:2]) == 0) == (asked == 2)
+        assert (np.ptp(values[:4]) == 0) == (asked == 4)
 
 
 def test_chips_are_not_added_where_the_interval_is_narrow(tmp_path):
     ready = small(
         tmp_path,
         axes={"coupling_mismatch": [0.0, 1.0]},
+        chips=4,
         precision={"half_width": 50.0, "most_chips": 64},
     )
     result = sweep(ready, tmp_path / "n.sqlite", workers=1)
-    assert result.chips == 4
+    assert result.chips == 8
 
 
 def test_chips_added_do_not_depend_on_who_runs_them(tmp_path):
@@ -121,13 +123,14 @@ def test_chips_added_do_not_depend_on_who_runs_them(tmp_path):
         tmp_path,
         data=few_sentences(tmp_path, 256),
         axes={"coupling_mismatch": [0.0, 0.6, 1.0]},
+        chips=4,
         precision=precision,
     )
     one, two = tmp_path / "one.sqlite", tmp_path / "two.sqlite"
     sweep(ready, one, workers=1)
     sweep(ready, two, workers=2)
     assert everything(one) == everything(two)
-    assert 6 < len(everything(one)[0]) <= 24
+    assert 12 < len(everything(one)[0]) <= 24
 
 
 def test_cells_share_their_random_numbers(tmp_path):

@@ -95,6 +95,7 @@ def test_a_place_that_does_not_exist_is_refused(text):
         ({"rung": "spice"}, "rung"),
         ({"rung": "digital"}, "nothing settles at rung digital"),
         ({"precision": {"half_width": 0.0, "most_chips": 9}}, "half_width"),
+        ({"precision": {"half_width": 0.1, "most_chips": 9}}, "at least 4 to begin"),
         (
             {"precision": {"half_width": 0.1, "most_chips": 2}, "chips": 4},
             "most_chips = 2 is fewer than chips = 4",

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from oscsim.design import run
+from oscsim.design import store as store_module
 from oscsim.design.run import sweep
 from oscsim.design.store import FORMAT, open_store
 from oscsim.design.work import Task, work
@@ -164,3 +165,52 @@ def test_a_finished_sweep_leaves_one_file(path):
     with open_store(path) as store:
         assert len(list(store.results())) == 2
     assert [p.name for p in path.parent.iterdir()] == [path.name]
+
+
+def stub(path):
+    """What a process leaves that is killed before its first transaction."""
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("CREATE TABLE a (b)")
+    connection.execute("DROP TABLE a")
+    connection.close()
+    assert path.stat().st_size > 0
+
+
+def test_a_store_that_was_being_made_is_made(ready, path, tmp_path):
+    cut = tmp_path / "cut.sqlite"
+    stub(cut)
+    assert sweep(ready, cut, workers=1).chips == 2
+    assert everything(cut) == everything(path)
+
+
+def test_two_processes_make_one_store(ready, tmp_path, monkeypatch):
+    """The other makes it between the look and the lock."""
+    path, empty, ran = tmp_path / "both.sqlite", store_module._is_empty, []
+
+    def look(store):
+        found = empty(store)
+        if found and not ran:
+            ran.append(True)
+            sweep(ready, path, workers=1)
+        return found
+
+    monkeypatch.setattr(store_module, "_is_empty", look)
+    result = sweep(ready, path, workers=1)
+    assert (result.chips, result.resumed) == (2, 2)
+
+
+def test_a_store_that_is_taken_away_is_told(ready, tmp_path):
+    path = tmp_path / "gone.sqlite"
+
+    def take(done, _all):
+        if done == 1:
+            path.unlink()
+
+    with pytest.raises(StoreError, match="was taken away while"):
+        sweep(ready, path, workers=1, progress=take)
+
+
+def test_memory_keeps_nothing(ready):
+    with pytest.raises(SpecError, match="a store is a file"):
+        sweep(ready, ":memory:", workers=1)

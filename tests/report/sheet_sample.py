@@ -72,6 +72,7 @@ def sweep_table(
                     subject=name,
                     point=point,
                     values=found,
+                    chips=np.arange(len(found)),
                     items=found.mean() * SHAPE,
                     joules=(0.5 * joules, joules, 2 * joules) if priced else None,
                     latency_s=1e-6 if priced else None,

@@ -194,7 +194,11 @@ def test_netcdf_holds_texts_unequal_chips_and_no_prices(tmp_path):
         axes={"device": ("a", "b"), "weight_bits": (3, 4)}, priced=False
     )
     first = table.cells[0].__class__(
-        **table.cells[0].__dict__ | {"values": table.cells[0].values[:2]}
+        **table.cells[0].__dict__
+        | {
+            "values": table.cells[0].values[:2],
+            "chips": table.cells[0].chips[:2],
+        }
     )
     table = table.__class__(**table.__dict__ | {"cells": (first, *table.cells[1:])})
     write_sheet(tmp_path, *everything(table), device_of)
@@ -344,10 +348,15 @@ def test_pairs_are_called_what_their_intervals_say():
         "model": "m",
         "axes": ["a", "b"],
         "first": [0.6, 0.3],
+        "surface_r2": None,
         "total": [0.7, 0.4],
     }
     text = together_section({"interactions": [], "sobol": [shares]})
     assert "a 0.60 (with interactions 0.70), b 0.30" in text
+    assert "surface" not in text
+    drawn = shares | {"surface_r2": 0.93}
+    text = together_section({"interactions": [], "sobol": [drawn]})
+    assert "a quadratic surface that foretells 93% of the variance" in text
     assert together_section({"interactions": [], "sobol": []}) == ""
 
 
