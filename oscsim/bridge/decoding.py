@@ -52,7 +52,8 @@ class Step:
     subject : Scenario
         The substrate at its cheaper read-out, factored or not.
     against : tuple of Against
-        Its softmax twin, and the same model done digitally, as cheaply.
+        Its softmax twin, and the same model done digitally, as cheaply; of
+        Kuramoto attention the transformer, and the same model.
     """
 
     name: str
@@ -127,8 +128,8 @@ def decoding_steps(
             pricer.price(softmax, 1.0),
             cheapest([pricer.price(one, 1.0) for one in same]),
         )
-        against = tuple(_against(subject, rival, pricer) for rival in theirs)
-        found.append(Step(name, sum(lengths) / len(lengths), subject, against))
+        beside = tuple(against(subject, rival, pricer) for rival in theirs)
+        found.append(Step(name, sum(lengths) / len(lengths), subject, beside))
     return tuple(found)
 
 
@@ -164,7 +165,8 @@ def _joules(one: Scenario) -> dict[str, float]:
     return one.ledger.range_j()._asdict() | {"nominal": one.ledger.nominal_j()}
 
 
-def _against(subject: Scenario, rival: Scenario, pricer: Pricer) -> Against:
+def against(subject: Scenario, rival: Scenario, pricer: Pricer) -> Against:
+    """Return a subject beside one rival, with paired draws."""
     mine, other = (pricer.attention(one) for one in (subject, rival))
     return Against(
         rival,

@@ -18,7 +18,9 @@ from oscsim.bridge.estimate import (
 )
 from oscsim.bridge.language import LanguageRun, infer_text
 from oscsim.bridge.phase_cost import parameters, phase_latency, transformer_twin
+from oscsim.bridge.phase_decoding import ON_CHIP, phase_steps
 from oscsim.bridge.phase_times import phase_times
+from oscsim.bridge.scenario import Pricer
 from oscsim.bridge.setting import Setting, update_of
 from oscsim.bridge.text_data import ByteText
 from oscsim.counts import Counts
@@ -48,8 +50,6 @@ NO_LINEAR_TWIN = (
     "linear attention is the transformer's: a softmax of phase products has no finite "
     "features that would factor it, and this model was not trained with others"
 )
-ON_CHIP = ("load", "settle", "readout")
-"""Phases of the computation that oscillators and converters do."""
 
 
 def estimate_phases(
@@ -145,6 +145,14 @@ def estimate_phases(
         n_draws=N_DRAWS,
         seed=seed,
         windows=phase_times(run),
+        steps=phase_steps(
+            run,
+            config,
+            twin,
+            prices,
+            Prices.digital(node),
+            Pricer(library, N_DRAWS, seed),
+        ),
     )
 
 

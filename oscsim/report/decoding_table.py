@@ -17,12 +17,15 @@ DECODING_HEADER = (
 )
 DECODING = (
     "Decoding, one query a head and reuse 1: all anchors that a query sees run for it "
-    "alone. Substrate and the same model, done digitally, at their cheaper read-out. "
+    "alone. Substrate and the same model, done digitally, at their cheaper read-out "
+    "where it can be factored. "
     "Medians per token and ratios (p10..p90) of the system total and of the "
     "attention stage; won: share of the draws in which the substrate costs less."
 )
 SHORT = {
     "digital softmax": "softmax",
+    "transformer, digital": "transformer",
+    "same model, digital": "same model",
     "same oscillator model, digital": "same model",
     "same oscillator model, digital, read-out factored": "same model, factored",
 }

@@ -283,8 +283,12 @@ def _count_dwell(
     tally.dwell += float(seconds.sum())
     slowest = seconds.max(axis=-1, initial=0.0)
     tally.longest += float(slowest.sum())
+    one_by_one = slowest @ couplers
+    tally.held += float(one_by_one.sum())
+    tally.last_dwell += float(seconds[:, -1].sum())
+    tally.last_longest += float(slowest[:, -1].sum())
     if in_turn:
-        held = slowest @ couplers
+        held = one_by_one
         rounds, busy = time, slowest.sum(axis=-1)
     else:
         held = time * slowest.max(axis=-1, initial=0.0)

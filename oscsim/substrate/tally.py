@@ -57,6 +57,13 @@ class SettleTally:
     longest : float
         Kuramoto attention only: sum over tokens of the longest dwell of their
         oscillators, in the same unit.
+    held : float
+        Kuramoto attention only: sum over tokens of that longest dwell times the
+        tokens seen, i.e. how long the copies of one oscillator run if tokens
+        dwell one by one; s.
+    last_dwell, last_longest : float
+        Kuramoto attention only: the parts of ``dwell`` and ``longest`` that are
+        the last token's of its window; s.
     field_histogram, time_histogram, error_histogram : IntArray, shape (242,)
         Oscillators by log10 of |h|, of the time to 0.01 rad, and of the angle
         between state and drive when read (rad: detuning, noise and settling
@@ -80,6 +87,9 @@ class SettleTally:
     dwell: float = 0.0
     busy: float = 0.0
     longest: float = 0.0
+    held: float = 0.0
+    last_dwell: float = 0.0
+    last_longest: float = 0.0
     field_histogram: IntArray = field(default_factory=_empty_histogram)
     time_histogram: IntArray = field(default_factory=_empty_histogram)
     error_histogram: IntArray = field(default_factory=_empty_histogram)

@@ -18,6 +18,7 @@ from oscsim.bridge.phases import DIGITAL_PARTS
 from oscsim.bridge.text_data import read_bytes
 from oscsim.errors import ComponentError, DeviceError, SpecError
 from oscsim.models.phase_counting import digital_kuramoto, transformer
+from oscsim.report.decoding_table import decoding_rows
 from oscsim.substrate.device import Device
 from tests.bridge.language import CONTEXT, language_model, prose
 
@@ -198,3 +199,51 @@ def test_what_is_refused(file):
         estimated(file, device=timeless)
     with pytest.raises(DeviceError, match=r"tiles cannot act"):
         estimated(file, device=RING.changed(tiles=2))
+
+
+def test_decoding_runs_the_copies_for_each_token_alone(file):
+    found = estimated(file)
+    mean, full = found.steps
+    assert (mean.context, full.context) == ((CONTEXT + 1) / 2, CONTEXT)
+    prefill, in_turn = (
+        ran(file, device=RING.changed(query_slots=slots)).counts for slots in ("all", 1)
+    )
+    mine = mean.subject.case.counts
+    # one oscillator in turn is another draw of mismatch: its dwells differ a little
+    assert dict(mine.actions) == pytest.approx(dict(in_turn.actions), rel=0.01)
+    assert mine.total("anchor_s") > 2 * prefill.total("anchor_s")
+    windows, model = found.shape.windows, found.shape.config
+    same = digital_kuramoto(model, windows, CONTEXT)
+    assert mean.against[1].rival.case.counts == same
+    assert [one.rival.name for one in mean.against] == [
+        "transformer, digital",
+        "same model, digital",
+    ]
+    said = estimate_json(found)["decoding"]
+    assert [one["context"] for one in said] == [mean.context, full.context]
+    assert decoding_rows(found.steps)[0][0].endswith("/ transformer")
+
+
+def test_the_last_token_costs_its_own_dwell_and_all_the_pairs_it_sees(file):
+    device = RING.changed(settle_time=1e-12)
+    found = estimated(file, device=device)
+    windows, model = found.shape.windows, found.shape.config
+    rows, on = windows * model.n_layers * model.n_osc, 1e-12 + device.read_time
+    for step, tokens, seen in (
+        (found.steps[0], CONTEXT, CONTEXT * (CONTEXT + 1) / 2),
+        (found.steps[1], 1, CONTEXT),
+    ):
+        counts = step.subject.case.counts
+        assert counts.tokens == windows * tokens
+        for action, expected in {
+            "oscillator_s": rows * tokens * on,
+            "coupler_s": rows * seen * on,
+            "anchor_s": rows * seen * 1e-12,
+            "coupling_write": rows * (seen + tokens),
+            "state_read": 2 * rows * tokens,
+        }.items():
+            assert counts.total(action) == pytest.approx(expected, rel=1e-9), action
+        softmax, same = (one.rival.case.counts for one in step.against)
+        assert softmax.tokens == same.tokens == windows * tokens
+        heads = windows * model.n_layers * model.n_heads
+        assert same.actions["weights", "exp"] == heads * seen
