@@ -11,6 +11,7 @@ from oscsim.bridge.phase_times import PhaseTimes
 from oscsim.bridge.setting import Setting
 from oscsim.energy.area import Area, area
 from oscsim.energy.baselines import Shape
+from oscsim.energy.capacity import stored
 from oscsim.energy.components import Library
 from oscsim.energy.limits import Limit, physics_limits, why_unbound
 from oscsim.energy.mapping import Attention, map_attention
@@ -159,7 +160,12 @@ def on_array(
         limits=physics_limits(device, library),
         held=precision(device),
         timed=timed,
-        area=area(map_attention(device, asked), library, seed=seed),
+        area=area(
+            map_attention(device, asked),
+            library,
+            needs=stored(model) if isinstance(model, Shape) else None,
+            seed=seed,
+        ),
         write_j=tuple(write_energy_j(one.mapping, library) for one in timed),
         unbound=why_unbound(device),
     )

@@ -18,11 +18,13 @@ from oscsim.energy.baselines import (
     digital_oscillator_factored,
     digital_softmax,
 )
+from oscsim.energy.capacity import Stored, stored
 from oscsim.energy.components import Component, Library
 from oscsim.energy.ledger import Ledger, Range, account
 from oscsim.energy.prices import Prices
 from oscsim.energy.substrate import anchor_words
 from oscsim.energy.uncertainty import ATTENTION_PHASES, used
+from oscsim.energy.window_shape import WindowShape
 from oscsim.models.config import FixedQueryConfig
 from oscsim.models.kuramoto_config import KuramotoConfig
 from oscsim.substrate.device import EnergyMap
@@ -145,7 +147,7 @@ def price(run: AnyRun, library: Library | None = None) -> Cost | None:
         latency_s=latency_per_token(
             run.setting.device, run.checkpoint.fixed_query, lengths
         ),
-        pairing=_pairing(energy),
+        pairing=_pairing(energy, stored(shape)),
         left_out=left_out,
         components=_used([counts, *rivals.values()], prices, library),
     )
@@ -175,12 +177,13 @@ def _phase_cost(
     config = run.checkpoint.config
     if not isinstance(config, KuramotoConfig):
         return None
-    rivals = phase_rivals(config, len(run.data), run.data.context)
+    size = (len(run.data), run.data.context)
+    rivals = phase_rivals(config, *size)
     return Cost(
         substrate=account(run.counts, prices, library),
         rivals={name: account(c, prices, library) for name, c in rivals.items()},
         latency_s=phase_latency(run),
-        pairing=_pairing(energy),
+        pairing=_pairing(energy, stored(WindowShape(config, *size))),
         left_out="",
         components=_used([run.counts, *rivals.values()], prices, library),
     )
@@ -208,15 +211,16 @@ def why_unpriced(setting: Setting) -> str:
     )
 
 
-def _pairing(energy: EnergyMap) -> str:
+def _pairing(energy: EnergyMap, needs: Stored) -> str:
     node = energy.oscillator_node_nm
     oscillators = (
         "oscillators of no node" if node is None else f"oscillators at {node} nm"
     )
-    return (
+    said = (
         f"{oscillators}, digital logic at {energy.digital_node_nm} nm; weights in a "
-        "1 MB memory, read once per use (reuse 1): the dearest choice"
+        "1 MB memory, read once per use (reuse 1)"
     )
+    return "; ".join((said, *needs.notes))
 
 
 def _why_not_factored(run: AnyRun, shape: Shape) -> str:

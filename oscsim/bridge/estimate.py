@@ -10,6 +10,7 @@ from oscsim.bridge.estimate_notes import anchor_notes, node_notes, substrate_not
 from oscsim.bridge.phase_times import PhaseTimes
 from oscsim.bridge.scenario import Pricer, Scenario, on_substrate
 from oscsim.energy.baselines import Shape
+from oscsim.energy.capacity import stored
 from oscsim.energy.components import Component, Library
 from oscsim.energy.factoring import Factoring
 from oscsim.energy.ledger import Range
@@ -241,6 +242,7 @@ def estimate(
         notes=(
             *notes,
             *([left_out] if why else []),
+            *stored(shape, has_anchors=device is not None).notes,
             *node_notes(device, node_nm),
             *substrate_notes(device, unit_anchors=unit_anchors),
             *(anchor_notes(subjects[0], compared) if factors else ()),

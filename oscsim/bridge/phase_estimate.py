@@ -24,6 +24,7 @@ from oscsim.bridge.scenario import Pricer
 from oscsim.bridge.setting import Setting, update_of
 from oscsim.bridge.text_data import ByteText
 from oscsim.counts import Counts
+from oscsim.energy.capacity import stored
 from oscsim.energy.components import Library
 from oscsim.energy.measured import NOT_MEASURED, Accuracies
 from oscsim.energy.prices import Prices
@@ -123,10 +124,11 @@ def estimate_phases(
         return scenario(one, library, at, N_DRAWS, seed)
 
     other = TILE if reuse == 1 else 1.0
+    shape = WindowShape(config, *size)
     how = TRAINED_AS_MAP if config.update == "map" else TRAINED_AS_FLOW
     return Estimate(
         title=checkpoint.name,
-        shape=WindowShape(config, *size),
+        shape=shape,
         node_nm=node,
         device=device,
         subjects=(priced(mine(reuse), reuse),),
@@ -138,6 +140,7 @@ def estimate_phases(
             how,
             _dwells(run, config.n_osc),
             NO_LINEAR_TWIN,
+            *stored(shape).notes,
             *node_notes(device, node),
         ),
         latency_s=phase_latency(run),
@@ -214,7 +217,7 @@ def estimate_transformer(
         subjects=(priced(subject, reuse),),
         rivals=tuple(priced(one, reuse) for one in theirs),
         others=(priced(mine(other), other),),
-        notes=(*notes, NO_OSCILLATORS),
+        notes=(*notes, NO_OSCILLATORS, *stored(shape).notes),
         latency_s=None,
         library=library,
         n_draws=N_DRAWS,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from oscsim.energy.capacity import CACHE_BYTES, WEIGHTS_BYTES, Stored
 from oscsim.energy.components import Component, Library
 from oscsim.energy.ledger import Range
 from oscsim.energy.mapping import Mapping
@@ -14,8 +15,8 @@ from oscsim.errors import ComponentError
 from oscsim.typing import FloatArray
 
 ARRAY_PARTS = ("oscillator", "anchor", "coupler", "converter")
-MEMORY_BYTES = 2**20 + 2**15
-"""Weights in 1 MB, keys, values and anchors in 32 KB: the memories that are priced."""
+MEMORY_BYTES = WEIGHTS_BYTES + CACHE_BYTES
+"""The memories that are priced: an array has no less, whatever its model needs."""
 MM2 = 1e-6
 """mm2 in a um2."""
 
@@ -92,7 +93,12 @@ class Area:
 
 
 def area(
-    mapping: Mapping, library: Library, *, n_draws: int = 4096, seed: int = 0
+    mapping: Mapping,
+    library: Library,
+    *,
+    needs: Stored | None = None,
+    n_draws: int = 4096,
+    seed: int = 0,
 ) -> Area:
     """Add up the area of a mapped array from the parts whose area is known.
 
@@ -101,7 +107,8 @@ def area(
     ``A = n c (m a_oscillator + k a_anchor + m k a_coupler + m a_converter)
     + bits a_bit``, each ``a`` a product of one component in um2 and ratios. A
     coupler holds the memory of its coupling. The bits are those of the memories
-    that digital actions are priced with. What has no component is left out and
+    that digital actions are priced with, or those that the model needs where these
+    are more. What has no component is left out and
     named, never guessed.
 
     Parameters
@@ -111,6 +118,8 @@ def area(
         sweep asks for.
     library : Library
         The components.
+    needs : Stored, optional
+        Bytes of the model; by default it fits the memories that are priced.
     n_draws, seed : int
         Draws of the priors, paired with those of energies of the same seed.
 
@@ -145,7 +154,8 @@ def area(
         for name, number in zip(ARRAY_PARTS, numbers, strict=True)
     ]
     bit = memory_bit(device.energy.digital_node_nm) or ()
-    wanted.append((f"{MEMORY_BYTES // 1024:,} KB of memory", 8 * MEMORY_BYTES, bit))
+    held = MEMORY_BYTES if needs is None else needs.memory_bytes
+    wanted.append((f"{-(-held // 1024):,} KB of memory", 8 * held, bit))
     wanted.append(("digital logic, bus and clock", None, ()))
     total = np.zeros(n_draws)
     parts = []
