@@ -1,6 +1,7 @@
 """What a run costs per token, beside the same task done digitally."""
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -23,7 +24,7 @@ from oscsim.energy.components import Component, Library
 from oscsim.energy.ledger import Ledger, Range, account
 from oscsim.energy.prices import Prices
 from oscsim.energy.substrate import anchor_words
-from oscsim.energy.uncertainty import ATTENTION_PHASES, used
+from oscsim.energy.uncertainty import in_attention, used
 from oscsim.energy.window_shape import WindowShape
 from oscsim.models.config import FixedQueryConfig
 from oscsim.models.kuramoto_config import KuramotoConfig
@@ -31,8 +32,8 @@ from oscsim.substrate.device import EnergyMap
 from oscsim.typing import IntArray
 
 __all__ = [
-    "ATTENTION_PHASES",
     "Cost",
+    "attention_by_phase",
     "attention_j",
     "price",
     "require_prices",
@@ -50,12 +51,20 @@ TENTHS = (0.1, 0.5, 0.9)
 def attention_j(ledger: Ledger) -> float:
     """Return the nominal joules per token of the attention stage alone.
 
-    From the scores to the mixed values, without projections, feed-forward
-    blocks, embedding, overheads and I/O: the part that oscillators change.
+    From the scores to the mixed values, and storing keys and values, without
+    projections, feed-forward blocks, embedding, overheads and I/O: the part that
+    oscillators change, with its cache, as the ratios of the stage have it.
     """
-    return math.fsum(
-        entry.joules for entry in ledger.entries if entry.phase in ATTENTION_PHASES
-    )
+    return math.fsum(attention_by_phase(ledger).values())
+
+
+def attention_by_phase(ledger: Ledger) -> dict[str, float]:
+    """Return the nominal joules per token of the attention stage, by phase."""
+    parts: defaultdict[str, list[float]] = defaultdict(list)
+    for entry in ledger.entries:
+        if in_attention(entry.phase, entry.action):
+            parts[entry.phase].append(entry.joules)
+    return {phase: math.fsum(values) for phase, values in parts.items()}
 
 
 @dataclass(frozen=True)

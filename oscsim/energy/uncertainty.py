@@ -26,6 +26,8 @@ ATTENTION_PHASES = (
     "value",
 )
 """From the scores to the mixed values: the part that oscillators change."""
+CACHE = ("memory", "sram_write_byte")
+"""Phase and action of storing keys and values, which belongs to the stage."""
 
 
 class Case(NamedTuple):
@@ -35,12 +37,16 @@ class Case(NamedTuple):
     prices: Prices
 
 
+def in_attention(phase: str, action: str) -> bool:
+    """Return whether an action belongs to the attention stage, with its cache."""
+    return phase in ATTENTION_PHASES or (phase, action) == CACHE
+
+
 def attention_case(case: Case) -> Case:
     """Return the attention stage of a case, its cache included, no overheads."""
     counts = Counts(tokens=case.counts.tokens)
     for (phase, action), number in case.counts.actions.items():
-        cached = (phase, action) == ("memory", "sram_write_byte")
-        if cached or phase in ATTENTION_PHASES:
+        if in_attention(phase, action):
             counts.add(phase, action, number)
     return Case(counts, replace(case.prices, overheads={}))
 

@@ -2,13 +2,13 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from oscsim.bridge.cost import ATTENTION_PHASES, Cost, attention_j
+from oscsim.bridge.cost import Cost, attention_by_phase, attention_j
 from oscsim.energy.ledger import Ledger
 from oscsim.energy.prices import CONVERTER_ACTIONS, CORE_ACTIONS
 from oscsim.report.canvas import BLUE, INK, ORANGE, PALE, blank, plain
@@ -91,7 +91,8 @@ def energy_figure(cost: Cost) -> Figure:
 def _draw_totals(ax: Axes, ledgers: Mapping[str, Ledger]) -> None:
     ranges = [ledger.range_j() for ledger in ledgers.values()]
     scale, prefix = scale_of(max(r.p90 for r in ranges))
-    rows = _stack(ax, ledgers, tuple(PHASES), scale)
+    parts = {name: by_phase(ledger) for name, ledger in ledgers.items()}
+    rows = _stack(ax, parts, scale)
     median = np.array([r.p50 for r in ranges]) / scale
     spread = np.array([[r.p50 - r.p10, r.p90 - r.p50] for r in ranges]).T / scale
     ax.errorbar(
@@ -116,24 +117,23 @@ def _draw_totals(ax: Axes, ledgers: Mapping[str, Ledger]) -> None:
 def _draw_attention(ax: Axes, ledgers: Mapping[str, Ledger]) -> None:
     largest = max(attention_j(ledger) for ledger in ledgers.values())
     scale, prefix = scale_of(largest)
-    _stack(ax, ledgers, ATTENTION_PHASES, scale)
+    parts = {name: attention_by_phase(ledger) for name, ledger in ledgers.items()}
+    _stack(ax, parts, scale)
     ax.set_xlim(left=0)
-    ax.set_title("the attention stage alone")
+    ax.set_title("the attention stage alone, with its cache")
     ax.set_xlabel(f"{prefix}J per token, nominal, colours as above")
 
 
 def _stack(
-    ax: Axes, ledgers: Mapping[str, Ledger], phases: Sequence[str], scale: float
+    ax: Axes, found: Mapping[str, Mapping[str, float]], scale: float
 ) -> IntArray:
     """Draw one bar a ledger of the phases that any of them has; return the rows."""
-    found = [by_phase(ledger) for ledger in ledgers.values()]
-    rows = np.arange(len(ledgers))
-    left = np.zeros(len(ledgers))
-    for phase in phases:
-        joules = np.array([parts.get(phase, 0.0) for parts in found]) / scale
+    rows = np.arange(len(found))
+    left = np.zeros(len(found))
+    for phase, (label, fill, hatch) in PHASES.items():
+        joules = np.array([one.get(phase, 0.0) for one in found.values()]) / scale
         if not joules.any():
             continue
-        label, fill, hatch = PHASES[phase]
         ax.barh(
             rows,
             joules,
@@ -146,7 +146,7 @@ def _stack(
             label=label,
         )
         left += joules
-    ax.set_yticks(rows, [plain(name) for name in ledgers])
+    ax.set_yticks(rows, [plain(name) for name in found])
     ax.invert_yaxis()
     return rows
 

@@ -122,7 +122,8 @@ def _rivals(cost: Cost) -> str:
         "A ratio below 1 is in favour of the substrate. Ratios and differences are "
         "drawn in pairs: what both have in common cancels. The attention stage goes "
         "from the couplings or scores to the mixed values, the part that oscillators "
-        "change; projections, feed-forward blocks and overheads are not in it.",
+        "change, and stores keys and values; projections, feed-forward blocks and "
+        "overheads are not in it.",
         "faint",
     )
     if cost.left_out:

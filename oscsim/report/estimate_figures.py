@@ -13,11 +13,11 @@ from matplotlib.ticker import (
     NullLocator,
 )
 
-from oscsim.bridge.cost import ATTENTION_PHASES, attention_j
+from oscsim.bridge.cost import attention_by_phase, attention_j
 from oscsim.bridge.judge import Judgement, Reading
 from oscsim.energy.uncertainty import Curve
 from oscsim.report.canvas import BLUE, INK, LINES, MARKERS, ORANGE, PALE, blank, plain
-from oscsim.report.energy_figure import PHASES, by_phase
+from oscsim.report.energy_figure import PHASES
 from oscsim.report.numbers import scale_of
 
 SHOWN = 8
@@ -35,10 +35,13 @@ def waterfall_figure(one: Judgement) -> Figure:
     one : Judgement
         From `oscsim.bridge.judge.judge`.
     """
-    mine, theirs = (by_phase(s.ledger) for s in (one.subject, one.rival))
+    mine, theirs = (attention_by_phase(s.ledger) for s in (one.subject, one.rival))
+    named = {phase: label for phase, (label, *_) in PHASES.items()} | {
+        "memory": "cache"
+    }
     steps = [
-        (PHASES[phase][0], mine.get(phase, 0.0) - theirs.get(phase, 0.0))
-        for phase in ATTENTION_PHASES
+        (label, mine.get(phase, 0.0) - theirs.get(phase, 0.0))
+        for phase, label in named.items()
     ]
     steps = [(name, joules) for name, joules in steps if joules]
     start, end = (attention_j(s.ledger) for s in (one.rival, one.subject))

@@ -153,6 +153,8 @@ def test_the_attention_stage_has_no_projections_and_no_overheads():
     assert ("memory", "sram_write_byte") in ledger.joules
     whole = {k: j for k, j in subject.ledger.joules.items() if k in ledger.joules}
     assert ledger.joules == whole
+    said = estimate_json(sized())["scenarios"][0]["attention_nominal_j"]
+    assert said == pytest.approx(math.fsum(whole.values()), rel=1e-12)
 
 
 @pytest.mark.parametrize(
