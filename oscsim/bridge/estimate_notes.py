@@ -28,8 +28,8 @@ def substrate_notes(device: Device | None, *, unit_anchors: bool) -> tuple[str, 
         "every pair, unless all anchors are unit vectors"
     )
     passes = (
-        "items run one after the other: the anchors of a head are on in every pass "
-        "of its queries"
+        "items run one after the other: in every pass of the queries of a head the "
+        "anchors that any of them sees are on"
     )
     return passes, product
 

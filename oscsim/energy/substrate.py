@@ -18,7 +18,7 @@ from oscsim.energy.mapping import Attention, map_attention
 from oscsim.errors import SpecError
 from oscsim.models import counting
 from oscsim.substrate.device import Device
-from oscsim.substrate.work import TimeOn, time_on, time_on_steps
+from oscsim.substrate.work import TimeOn, time_on
 
 
 def substrate(
@@ -34,14 +34,15 @@ def substrate(
     Equal to what a run with the direct or the prefix read-out tallies: every
     count is a closed form of the sizes, as all oscillators settle for the
     device's time. Items run one after the other, in the passes that
-    `oscsim.energy.mapping.map_attention` gives for a batch of 1: the anchors of
-    a head are on in each of its passes.
+    `oscsim.energy.mapping.map_attention` gives for a batch of 1: in each of them
+    the anchors that its queries see are on.
 
     The chip loads ``w_ij |r_j|``, so every pair costs a product and a byte of
     the norm, unless all anchors are unit vectors. A phase that is read costs one
     sine and cosine, which the digital read-out needs.
-    device's time. Anchors that are written again for every item, as tiles are
-    fewer than heads, come from the mapping of each item alone.
+
+    Anchors that are written again for every item, as tiles are fewer than heads,
+    come from the mapping of each item alone.
 
     Parameters
     ----------
@@ -169,9 +170,9 @@ def _settle(counts: Counts, shape: Shape, device: Device, on: TimeOn) -> None:
 def _time_on(shape: Shape, device: Device) -> TimeOn:
     """Return how long the parts of one head are on, over all items of a layer."""
     if shape.is_decoding:
-        return time_on_steps(device, np.array(shape.lengths))
+        return time_on(device, np.array(shape.lengths), is_decoding=True)
     found = []
     for length, items in Counter(shape.lengths).items():
         seen = np.arange(1, length + 1) if shape.causal else np.full(length, length)
-        found.append([items * time for time in time_on(device, length, seen)])
+        found.append([items * time for time in time_on(device, seen)])
     return TimeOn(*(math.fsum(times) for times in zip(*found, strict=True)))

@@ -274,7 +274,7 @@ def _count_work(drive: Drive, chip: Chip, d_osc: int, counts: Counts) -> None:
     kind = "oscillator_s" if by_phase else "component_s"
     for connected, live in zip(drive.connected, drive.live, strict=True):
         couplings = connected[live].sum(axis=1)
-        on = time_on(device, len(couplings), couplings)
+        on = time_on(device, couplings)
         counts.add("settle", kind, heads * lines * on.oscillators)
         counts.add("settle", "coupler_s", heads * lines * on.couplers)
         counts.add("settle", "anchor_s", heads * lines * on.anchors)

@@ -32,55 +32,44 @@ def oscillators_for(device: Device, queries: int) -> int:
     return device.oscillators or queries
 
 
-def time_on(device: Device, anchors: int, couplings: IntArray) -> TimeOn:
+def time_on(
+    device: Device, couplings: IntArray, *, is_decoding: bool = False
+) -> TimeOn:
     """Return how long oscillators, couplers and anchors of one head are on.
 
     Queries settle together as far as there are oscillators, in their order, and
-    in passes one after the other otherwise. In each pass its oscillators and
-    their couplers are on, and all anchors of the head are, for
-    ``settle_time + read_time``, and while the couplings of the pass are loaded
-    if the device says so (``runs_while_loading``).
+    in passes one after the other otherwise; tokens that are decoded settle one by
+    one. In each pass its oscillators, their couplers and the anchors that any of
+    its queries sees are on for ``settle_time + read_time``, and while the
+    couplings of the pass are loaded if the device says so
+    (``runs_while_loading``); all others are gated off.
 
     Parameters
     ----------
     device : Device
         With a finite settling time.
-    anchors : int
-        Anchors of the head.
     couplings : IntArray, shape (queries,)
-        Couplings of each query.
+        Couplings of each query, to the first anchors of the head: a pass sees as
+        many anchors as its query of the most couplings.
+    is_decoding : bool
+        Whether each query is a pass of its own, whatever the device has.
     """
     if len(couplings) == 0:
         return TimeOn(0.0, 0.0, 0.0)
-    starts = np.arange(0, len(couplings), oscillators_for(device, len(couplings)))
+    slots = 1 if is_decoding else oscillators_for(device, len(couplings))
+    starts = np.arange(0, len(couplings), slots)
     queries = np.diff(starts, append=len(couplings))
     on = np.full(len(starts), device.settle_time + device.read_time)
     if device.runs_while_loading:
         rows = row_seconds(device, couplings, device.weight_bits)
         on += np.add.reduceat(rows, starts)
     pairs = np.add.reduceat(couplings, starts)
+    seen = np.maximum.reduceat(couplings, starts)
     return TimeOn(
         oscillators=float(np.sum(queries * on)),
         couplers=float(np.sum(pairs * on)),
-        anchors=float(anchors * np.sum(on)),
+        anchors=float(np.sum(seen * on)),
     )
-
-
-def time_on_steps(device: Device, contexts: IntArray) -> TimeOn:
-    """Return `time_on` of one query at a time, each against its own anchors.
-
-    Parameters
-    ----------
-    device : Device
-        With a finite settling time.
-    contexts : IntArray, shape (steps,)
-        Anchors that each query sees.
-    """
-    on = np.full(len(contexts), device.settle_time + device.read_time)
-    if device.runs_while_loading:
-        on += row_seconds(device, contexts, device.weight_bits)
-    seen = float(np.sum(contexts * on))
-    return TimeOn(float(np.sum(on)), seen, seen)
 
 
 def row_seconds(device: Device, words: IntArray, bits: int | None) -> FloatArray:

@@ -21,7 +21,7 @@ from oscsim.energy.prices import Prices
 from oscsim.energy.substrate import substrate
 from oscsim.errors import DeviceError, SpecError
 from oscsim.substrate.device import Device
-from oscsim.substrate.work import have_unit_norm, time_on, time_on_steps
+from oscsim.substrate.work import have_unit_norm, time_on
 
 DATA = Path(__file__).parents[2] / "data"
 SHAPE = Shape(2, 2, 8, 12, 2, [5, 3], True, "softplus", 7)
@@ -62,17 +62,23 @@ def test_bytes_on_spheres():
 
 
 def test_one_oscillator_for_all_queries_keeps_anchors_running():
-    """Every anchor runs while each of the n queries settles: n^2 instead of n."""
+    """An anchor runs for each query that sees it: n (n + 1) / 2 instead of n."""
     one = substrate(SHAPE, RING.changed(query_slots=1))
     every = substrate(SHAPE, RING)
     time = RING.settle_time + RING.read_time
     assert every.total("anchor_s") == pytest.approx(2 * 2 * 8 * time)
-    assert one.total("anchor_s") == pytest.approx(2 * 2 * (25 + 9) * time)
+    assert one.total("anchor_s") == pytest.approx(2 * 2 * (15 + 6) * time)
     changed = {k for k, n in one.actions.items() if n != every.actions[k]}
     assert changed == {("settle", "anchor_s")}
+    steps = replace(SHAPE, lengths=[1, 2, 3, 4, 5, 1, 2, 3], is_decoding=True)
+    decoded = substrate(steps, RING).total("anchor_s")
+    assert decoded == pytest.approx(one.total("anchor_s"), rel=1e-12)
+    full = replace(SHAPE, causal=False)
+    whole = substrate(full, RING.changed(query_slots=1)).total("anchor_s")
+    assert whole == pytest.approx(2 * 2 * (25 + 9) * time), "all see all anchors"
 
 
-def naive_time_on(device, anchors, couplings):
+def naive_time_on(device, couplings):
     """Pass after pass, oscillator after oscillator."""
     slots = 1 if device.query_slots == 1 else device.oscillators or len(couplings)
     oscillators = couplers = anchors_on = 0.0
@@ -87,7 +93,7 @@ def naive_time_on(device, anchors, couplings):
         for n in here:
             oscillators += time
             couplers += n * time
-        anchors_on += anchors * time
+        anchors_on += max(here) * time
     return oscillators, couplers, anchors_on
 
 
@@ -98,16 +104,18 @@ def test_time_on_is_that_of_passes_one_after_the_other(slots, runs_while_loading
         oscillators=slots, bus_bits=16, runs_while_loading=runs_while_loading
     )
     for couplings in ([1, 2, 3, 4, 5, 6, 7, 8, 9], [7] * 7, [5]):
-        found = time_on(device, 9, np.array(couplings))
-        assert found == pytest.approx(naive_time_on(device, 9, couplings), rel=1e-12)
-    assert time_on(device, 3, np.array([], int)) == (0, 0, 0)
-    steps = [naive_time_on(device, n, [n]) for n in (3, 9, 4)]
+        found = time_on(device, np.array(couplings))
+        assert found == pytest.approx(naive_time_on(device, couplings), rel=1e-12)
+    assert time_on(device, np.array([], int)) == (0, 0, 0)
+    steps = [naive_time_on(device, [n]) for n in (3, 9, 4)]
     summed = [sum(times) for times in zip(*steps, strict=True)]
-    assert time_on_steps(device, np.array([3, 9, 4])) == pytest.approx(summed)
+    assert time_on(device, np.array([3, 9, 4]), is_decoding=True) == pytest.approx(
+        summed
+    )
 
 
 def test_counts_follow_the_passes_that_are_printed():
-    """Half the oscillators, twice the passes: twice the time that anchors are on."""
+    """Half the oscillators, twice the passes, each with the anchors that it sees."""
     shape = replace(SHAPE, lengths=[64], n_layers=2)
     device = Device.load("ring-28nm").changed(tiles=1)
     on = {}
@@ -117,7 +125,8 @@ def test_counts_follow_the_passes_that_are_printed():
         mapping = map_attention(few, attention_of(shape, 64))
         per_pass = counts.total("anchor_s") / mapping.passes
         time = few.settle_time + few.read_time
-        assert per_pass == pytest.approx(64 * time), "one tile: 64 anchors a pass"
+        mean = (64 + slots) / 2
+        assert per_pass == pytest.approx(mean * time), "slots, 2 slots, .. 64 anchors"
         on[slots] = counts
     changed = {k for k, n in on[8].actions.items() if n != on[64].actions[k]}
     assert changed == {("settle", "anchor_s")}
