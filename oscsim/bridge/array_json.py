@@ -44,6 +44,7 @@ def _area(found: Area) -> dict[str, Any]:
     return {
         "mm2": found.spread_mm2._asdict() | {"nominal": found.nominal_mm2},
         "coverage": found.coverage,
+        "is_lower_bound": not found.too_large,
         "parts": [
             {
                 "name": part.name,

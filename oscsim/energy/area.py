@@ -12,11 +12,13 @@ from oscsim.energy.ledger import Range
 from oscsim.energy.mapping import Mapping
 from oscsim.energy.prices import Product, memory_bit
 from oscsim.errors import ComponentError
+from oscsim.substrate.device import Device
 from oscsim.typing import FloatArray
 
 ARRAY_PARTS = ("oscillator", "anchor", "coupler", "converter")
 MEMORY_BYTES = WEIGHTS_BYTES + CACHE_BYTES
 """The memories that are priced: an array has no less, whatever its model needs."""
+NO_WIRING = "no wiring between parts and no pads: a sum of parts"
 MM2 = 1e-6
 """mm2 in a um2."""
 
@@ -61,12 +63,15 @@ class Area:
         What was taken as given.
     components : tuple of Component
         Every number behind it.
+    too_large : tuple of str
+        Why the sum is no lower bound: parts sized as larger things.
     """
 
     parts: tuple[Part, ...]
     spread_mm2: Range
     notes: tuple[str, ...]
     components: tuple[Component, ...]
+    too_large: tuple[str, ...] = ()
 
     @property
     def nominal_mm2(self) -> float:
@@ -89,7 +94,10 @@ class Area:
         known, unknown = ", ".join(self.known), ", ".join(self.unknown)
         if not known:
             return f"no area known for any part: {unknown}"
-        return f"area of {known}; no area known for {unknown}: at least this much"
+        said = f"area of {known}; no area known for {unknown}: "
+        if self.too_large:
+            return f"{said}no lower bound, as {'; '.join(self.too_large)}"
+        return f"{said}at least this much"
 
 
 def area(
@@ -169,11 +177,13 @@ def area(
         nominal = number * MM2 * math.prod(library[one].value for one in product)
         parts.append(Part(name, number, product, nominal, _range(draws)))
     used = {one for part in parts for one in part.components}
+    small, large = _sized_otherwise(device, parts, library)
     return Area(
         parts=tuple(parts),
         spread_mm2=_range(total),
-        notes=_notes(mapping, parts, library),
+        notes=(*_notes(mapping), *small, NO_WIRING),
         components=tuple(c for c in library.components.values() if c.id in used),
+        too_large=large,
     )
 
 
@@ -199,20 +209,35 @@ def _range(draws: FloatArray) -> Range:
     return Range(float(p10), float(p50), float(p90))
 
 
-def _notes(
-    mapping: Mapping, parts: Iterable[Part], library: Library
-) -> tuple[str, ...]:
-    said = []
-    if mapping.unlimited:
-        said.append(
-            f"{', '.join(mapping.unlimited)}: not stated, as many as one sequence of "
-            f"{mapping.model.context} tokens asks for"
-        )
-    energy = mapping.device.energy
-    node = None if energy is None else energy.oscillator_node_nm
+def _notes(mapping: Mapping) -> tuple[str, ...]:
+    if not mapping.unlimited:
+        return ()
+    said = (
+        f"{', '.join(mapping.unlimited)}: not stated, as many as one sequence of "
+        f"{mapping.model.context} tokens asks for"
+    )
+    return (said,)
+
+
+def _sized_otherwise(
+    device: Device, parts: Iterable[Part], library: Library
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return which parts are sized as smaller things, and which as larger ones.
+
+    Smaller: of a smaller node, or of fewer bits than the converter has.
+    """
+    node = None if device.energy is None else device.energy.oscillator_node_nm
+    small: list[str] = []
+    large: list[str] = []
     for part in parts:
-        nodes = {library[name].node_nm for name in part.components} - {0}
-        if part.name.endswith("memory") or node is None or not nodes or node in nodes:
-            continue
-        said.append(f"{part.name}: of {min(nodes)} nm at {node} nm, as it is")
-    return (*said, "no wiring between parts and no pads: a sum of parts")
+        ids = [library[name] for name in part.components]
+        nodes = {one.node_nm for one in ids} - {0}
+        if not part.name.endswith("memory") and node and nodes and node not in nodes:
+            said = f"{part.name}: of {min(nodes)} nm at {node} nm, as it is"
+            (large if max(nodes) > node else small).append(said)
+        bits = max((one.bits for one in ids), default=0)
+        wanted = device.adc_bits
+        if part.name.endswith("converters") and bits and wanted not in (None, bits):
+            said = f"{part.name}: of {bits} bits, but read to {wanted} bits"
+            (large if bits > (wanted or 0) else small).append(said)
+    return tuple(small), tuple(large)

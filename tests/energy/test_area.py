@@ -119,8 +119,8 @@ def test_the_cells_of_a_published_chip_fit_its_die():
 
 
 def test_another_node_is_said():
-    notes = of(Device.load("ring-7nm")).notes
-    assert any("converters: of 65 nm at 7 nm, as it is" in note for note in notes)
+    said = of(Device.load("ring-7nm")).coverage
+    assert "converters: of 65 nm at 7 nm, as it is" in said
     assert not any("as it is" in note for note in of(RING).notes)
 
 
@@ -151,3 +151,24 @@ def test_areas_that_cannot_be(areas, message):
 def test_a_device_without_an_energy_section_has_no_area():
     with pytest.raises(ComponentError, match="no energy section: no area is known"):
         of(RING.changed(energy=None))
+
+
+@pytest.mark.parametrize(
+    ("name", "bits", "is_bound", "said"),
+    [
+        ("josephson-4k", 4, False, "of 6 bits, but read to 4 bits"),
+        ("josephson-4k", 6, True, ""),
+        ("lc-board", 10, True, "of 8 bits, but read to 10 bits"),
+        ("lc-board", 8, True, ""),
+        ("ring-7nm", 8, False, "of 65 nm at 7 nm"),
+    ],
+)
+def test_a_converter_of_more_bits_or_a_larger_node_is_no_lower_bound(
+    name, bits, is_bound, said
+):
+    found = of(Device.load(name).changed(adc_bits=bits))
+    assert ("at least this much" in found.coverage) is is_bound
+    assert ("no lower bound, as" in found.coverage) is not is_bound
+    text = " ".join((found.coverage, *found.notes))
+    assert said in text
+    assert ("but read to" in text) is ("but read to" in said)
