@@ -13,6 +13,7 @@ from oscsim.energy.bounds import (
 from oscsim.energy.components import Library
 from oscsim.energy.precision import drive_of
 from oscsim.energy.prices import PICO, Prices
+from oscsim.energy.pricing import ADC_FLOOR
 from oscsim.errors import ComponentError
 from oscsim.substrate.device import Device
 from oscsim.units import ring_diffusion_minimum, thermal_diffusion_bound
@@ -196,6 +197,11 @@ def _of_converters(device: Device, prices: Prices, library: Library) -> list[Lim
     bits = device.adc_bits
     if bits is not None and "state_read" in prices.terms:
         energy, base = _energy("state_read", prices, library)
+        raised = ""
+        if base.startswith("adc.") and energy < library[ADC_FLOOR].value * PICO:
+            # what the ledger charges
+            energy = library[ADC_FLOOR].value * PICO
+            raised = f"; {base} raised to {ADC_FLOOR}, as charged"
         merits = (
             f"{walden_j(energy, bits) * 1e15:.3g} fJ a step (Walden), "
             f"{schreier_db(energy, bits):.0f} dB (Schreier)"
@@ -210,7 +216,7 @@ def _of_converters(device: Device, prices: Prices, library: Library) -> list[Lim
                 "J",
                 "best of the converter survey, .267 pJ + .145 aJ 4^B",
                 is_voltage,
-                other + merits,
+                other + merits + raised,
             ),
             Limit(
                 f"sample of {bits} bits",

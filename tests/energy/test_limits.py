@@ -1,10 +1,14 @@
 import math
+from dataclasses import replace
 
 import pytest
 
+from oscsim.counts import Counts
 from oscsim.energy.components import Library
+from oscsim.energy.ledger import account
 from oscsim.energy.limits import core_power, physics_limits
 from oscsim.energy.precision import precision
+from oscsim.energy.prices import Prices
 from oscsim.errors import ComponentError, DeviceError, SpecError
 from oscsim.substrate.device import Device
 
@@ -44,6 +48,20 @@ def test_a_conversion_against_survey_and_heat():
     )
     assert found["sample of 10 bits"].bound == pytest.approx(12 * 4.142e-21 * 4**10)
     assert found["sample of 10 bits"].factor > found["conversion of 10 bits"].factor
+
+
+@pytest.mark.parametrize(("name", "raised"), [("josephson-4k", True), ("mems", False)])
+def test_a_conversion_is_shown_at_what_the_ledger_charges(name, raised):
+    device, reads = Device.load(name), Counts(tokens=1)
+    reads.add("readout", "state_read", 1)
+    prices = replace(Prices.of_device(device), overheads={})
+    charged = account(reads, prices, Library.load(), n_draws=4).nominal_j()
+    found = limits(device)
+    one = found[f"conversion of {device.adc_bits} bits"]
+    assert one.actual == pytest.approx(charged, rel=1e-12)
+    assert one.actual == found[f"sample of {device.adc_bits} bits"].actual
+    assert one.factor > 0.999, "the floor that is charged has no term in the bits"
+    assert ("as charged" in one.note) is raised
 
 
 def test_a_coupling_write_against_landauer():
