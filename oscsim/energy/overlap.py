@@ -17,7 +17,8 @@ OVERLAP = (
     "overlapped, at best: sweeps of other sequences (other prompts, other batches that "
     "are decoded) use what this one does not (bus, array, digital part), which needs a "
     "second set of couplings, loaded while the first settles; one sequence that is "
-    "decoded has no other"
+    "decoded has no other. Where oscillators run while their couplings load, the array "
+    "is busy meanwhile"
 )
 
 
@@ -89,7 +90,9 @@ def overlap(timed: Timeline) -> Overlap:
     comes as near as one likes. What overlaps are phases of *different* sweeps:
     prompts of different sequences, or decoding steps of different batches of
     ``batch`` sequences each. Phases of one sweep do not, since a layer needs the
-    one before it. Couplings that load while others settle need a memory of their
+    one before it. On a device with ``runs_while_loading`` the array is busy with
+    the pass that it loads, so that its loads overlap with no settling. Otherwise
+    couplings that load while others settle need a memory of their
     own, and states that are read must be kept; neither is in the area.
     """
     seconds = timed.seconds
@@ -99,5 +102,7 @@ def overlap(timed: Timeline) -> Overlap:
         if any(name in seconds for name in members)
     }
     mapping = timed.mapping
+    if mapping.device.runs_while_loading:
+        busy["array"] += seconds["load"]
     alone = mapping.is_decoding and mapping.batch == 1
     return Overlap(busy, timed.latency_s, mapping.tokens, alone)

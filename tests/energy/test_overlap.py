@@ -120,3 +120,18 @@ def test_resources_are_busy_for_what_is_done_on_them():
     assert overlap(untimed).interval_s == max(
         untimed.seconds["load"], untimed.seconds["settle"] + untimed.seconds["read"]
     )
+
+
+def test_an_array_that_runs_while_it_loads_is_busy_meanwhile():
+    gated, running = (
+        timed(write_time=9.0, runs_while_loading=runs) for runs in (False, True)
+    )
+    assert gated.seconds == running.seconds, "one sweep alone takes as long"
+    before, after = overlap(gated), overlap(running)
+    load = gated.seconds["load"]
+    assert before.bottleneck == "bus"
+    assert after.bottleneck == "array"
+    assert after.busy["array"] == pytest.approx(before.busy["array"] + load)
+    assert after.busy["bus"] == before.busy["bus"]
+    assert after.interval_s > before.interval_s
+    assert after.interval_s <= running.latency_s
