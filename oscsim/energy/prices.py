@@ -123,6 +123,10 @@ class Prices:
         ComponentError
             If an action is unknown or has no component.
         """
+        if not isinstance(prices, Mapping):
+            raise ComponentError(
+                f"prices must be a mapping of actions to component ids, got {prices!r}"
+            )
         terms = {action: _products(action, ids) for action, ids in prices.items()}
         return cls(terms, frequency_hz=frequency_hz)
 

@@ -1,11 +1,14 @@
 """Where two totals differ, what their ratio hangs on, and where it crosses 1."""
 
+import math
 import textwrap
+from collections.abc import Iterable
 
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.ticker import (
+    FixedLocator,
     FuncFormatter,
     LogLocator,
     MaxNLocator,
@@ -137,7 +140,7 @@ def crossover_figure(judged: tuple[Judgement, ...]) -> Figure:
                 curve: Curve = getattr(one.attention, name)
                 _curve(ax, curve, k, _ratio(one))
             _own_price(ax, judged[0].attention, name)
-            ax.axhline(1, color=INK, lw=1, ls=LINES[3])
+            ax.axhline(1, color=INK, lw=1, ls=LINES[3], label="parity, ratio 1")
             ax.set_xscale("log")
             ax.set_yscale("log")
             ax.set_title(title)
@@ -146,6 +149,7 @@ def crossover_figure(judged: tuple[Judgement, ...]) -> Figure:
         bottom, top = axes[0].get_ylim()
         for ax in axes:
             (_plain_ticks if top / bottom > 10 else _narrow_ticks)(ax.yaxis)
+        _tick_parity(axes)
         axes[0].set_ylabel("ratio of the attention stages (log axis)")
         handles, labels = axes[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=1)
@@ -213,6 +217,17 @@ def _plain_ticks(axis: Axis) -> None:
     axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_formatter(NullFormatter())
+
+
+def _tick_parity(axes: Iterable[Axes]) -> None:
+    """Label the ratio 1 on an axis whose other ticks miss it."""
+    for ax in axes:
+        bottom, top = ax.get_ylim()
+        ticks = [float(tick) for tick in ax.get_yticks() if bottom <= tick <= top]
+        # labels of ticks nearer than a twentieth of the axis would overlap
+        near = 0.05 * math.log(top / bottom)
+        kept = [tick for tick in ticks if abs(math.log(tick)) > near]
+        ax.yaxis.set_major_locator(FixedLocator(sorted([1.0, *kept])))
 
 
 def _narrow_ticks(axis: Axis) -> None:

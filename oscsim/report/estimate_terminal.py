@@ -89,13 +89,19 @@ def qualities(estimate: Estimate) -> list[str]:
 
 
 def groups(estimate: Estimate) -> list[str]:
-    """Return which components are drawn together, by the name of their group."""
+    """Return which components are drawn together, by the name of their group.
+
+    A group of which the estimate uses one component is named, too: the causes of
+    a ratio are named by groups.
+    """
     members: dict[str, list[str]] = {}
     for part in estimate.components:
         if part.corr_group:
             members.setdefault(part.corr_group, []).append(part.id)
     return [
         f"{group}: drawn together are {', '.join(names)}"
+        if len(names) > 1
+        else f"{group}: of this group {names[0]} alone"
         for group, names in members.items()
     ]
 

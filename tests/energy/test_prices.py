@@ -20,6 +20,12 @@ def test_shapes_that_are_neither(ids):
         Prices.of({"exp": ids})
 
 
+@pytest.mark.parametrize("prices", [None, 3, [("exp", ["a"])]])
+def test_prices_are_a_mapping(prices):
+    with pytest.raises(ComponentError, match=r"prices must be a mapping of actions"):
+        Prices.of(prices)
+
+
 def test_unknown_action():
     with pytest.raises(ComponentError, match=r"unknown action 'reads': one of add, "):
         Prices.of({"reads": ["read"]})

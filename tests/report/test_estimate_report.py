@@ -24,6 +24,7 @@ from oscsim.report.estimate_figures import (
 from oscsim.report.estimate_files import page
 from oscsim.report.estimate_terminal import (
     crossings,
+    groups,
     library_rows,
     print_estimate,
     qualities,
@@ -94,6 +95,21 @@ def test_an_axis_of_less_than_a_decade_can_be_read(judged):
         bottom, top = ax.get_ylim()
         ticks = [t for t in ax.get_yticks() if bottom <= t <= top]
         assert len(ticks) >= 3
+        assert 1.0 in ticks, "parity can be read"
+    said = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert "parity, ratio 1" in said
+
+
+def test_a_group_of_one_is_not_called_drawn_together(judged):
+    for said in groups(judged[0]):
+        group, rest = said.split(": ", 1)
+        members = [c.id for c in judged[0].components if c.corr_group == group]
+        together = f"drawn together are {', '.join(members)}"
+        alone = f"of this group {members[0]} alone"
+        assert rest == (together if len(members) > 1 else alone)
+    ends = [said.endswith(" alone") for said in groups(judged[0])]
+    assert any(ends)
+    assert not all(ends)
 
 
 def test_no_marker_of_a_tornado_is_cut(judged):
