@@ -253,5 +253,9 @@ def test_every_converter_of_the_library_has_its_bits():
             assert part.bits > 0, name
             digits = re.findall(r"(?:enob|_|flash)(\d+)b?(?:_|$)", name)
             assert not digits or str(part.bits) in digits, name
+        elif kind == "area" and part.bits:
+            assert f"_{part.bits}b" in name, name
+        elif kind == "area":
+            assert not re.search(r"(adc|tdc|dtc)_.*\d+b(_|$)", name), name
         elif "coupler_units" not in name:
             assert part.bits == 0, name
