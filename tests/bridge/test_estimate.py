@@ -225,6 +225,25 @@ def test_medians_of_kuramoto_attention_on_the_data_page():
     assert found.judged(found.others[1])[0].p50 == pytest.approx(1.078, abs=6e-4)
     core = mine.ledger.range_j("converters").p50
     assert core == pytest.approx(49.3e-9, rel=4e-3)
+    rows = [
+        (round(one.system.p50, 3), round(one.attention.p50, 2))
+        for step in found.steps
+        for one in step.against
+    ]
+    assert rows == [(1.180, 3.01), (1.074, 1.79), (1.275, 3.00), (1.145, 1.89)]
+
+
+def test_a_model_beyond_the_memories_that_price_it_is_said_to_cost_more():
+    line = "T={t},H=4,d_model={d},d_osc=2,layers=2,coupling=softplus"
+    small, large = (
+        sized(line.format(t=t, d=d)).notes for t, d in ((16, 16), (2048, 2048))
+    )
+    said = [note for note in large if "the true price is higher" in note]
+    assert [note.split(":")[0] for note in said] == [
+        "weights",
+        "keys, values and anchors of a sequence",
+    ]
+    assert not any("the true price is higher" in note for note in small)
 
 
 def test_the_clamp_is_looked_for_only_where_an_anchor_is_long(monkeypatch):
