@@ -38,7 +38,7 @@ def rule(
         bool, typer.Option("--json", help="Print one JSON object.")
     ] = False,
 ) -> int:
-    """Say which hardware numbers are good enough, with intervals over chips."""
+    """Say which hardware numbers are good enough, with 95 % intervals."""
     from oscsim.design.interactions import interactions
     from oscsim.design.pareto import pareto
     from oscsim.design.rule import LOSSES, fit_rule

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from oscsim.design.replicates import RESAMPLES, Interval, interval
+from oscsim.design.replicates import RESAMPLES, Interval, resampled, stretched
 from oscsim.errors import SpecError
 from oscsim.typing import FloatArray
 
@@ -55,31 +55,14 @@ class Curve:
         """Largest difference between the mean and the monotone curve."""
         return float(np.abs(self.mean - self.monotone).max())
 
-    def at(self, value: float) -> float:
-        """Return the monotone loss between stored values.
-
-        Straight between neighbours in `position`.
-
-        Raises
-        ------
-        SpecError
-            If ``value`` lies outside the stored values.
-        """
-        if not self.values[0] <= value <= self.values[-1]:
-            raise SpecError(
-                f"{value:g} lies outside the values that were run, "
-                f"{self.values[0]:g} to {self.values[-1]:g}"
-            )
-        where = position(self.values)
-        return float(
-            np.interp(position(np.array([value]), self.values)[0], where, self.monotone)
-        )
-
     def allowed(self, loss: float, *, resamples: int = RESAMPLES) -> Interval:
         """Return the value at which the loss is reached, with its interval.
 
         Of numbers of which smaller is better the largest value that loses no
-        more; of others the smallest.
+        more; of others the smallest. Read off the chord between the two stored
+        values around it: of the logarithm of the loss, and of the number if it is
+        such that smaller is better, where both are positive at both; otherwise
+        of the loss, in `position`.
 
         Parameters
         ----------
@@ -92,18 +75,45 @@ class Curve:
         -------
         Interval
             ``inf``, or ``-inf``, where every stored value is good enough or none
-            is, whichever way the end lies: nothing is extrapolated.
+            is, whichever way the end lies: nothing is extrapolated, and an end
+            of the interval beyond the stored values is infinite too.
+
+        Notes
+        -----
+        The interval holds the scatter over chips and what the chord may miss. A
+        curve that bends one way only lies between the chord and the lines
+        through the next pair of stored values on either side: the interval ends
+        where the nearest of those meets the loss, plus the scatter there. If there
+        is only one such line, the other end is as far away; if there is none, the
+        ends are the two stored values.
         """
-        where = position(self.values)
 
-        def reached(mean: FloatArray) -> float:
-            at = _crossing(where, _monotone(mean, self.better), loss, self.better)
-            return at if math.isinf(at) else value_at(at, self.values)
+        def reached(mean: FloatArray) -> FloatArray:
+            monotone = _monotone(mean, self.better)
+            found = _crossing(self.values, monotone, loss, self.better)
+            where = [
+                x if math.isinf(x) else float(position(np.array([x]), self.values)[0])
+                for x in found
+            ]
+            return np.array(where)
 
+        value, *ends = reached(self.mean)
         if len(self.losses) < 2:
-            value = reached(self.mean)
-            return Interval(value, math.nan, math.nan)
-        return interval(self.losses, reached, resamples=resamples)
+            return Interval(self._inside(value), math.nan, math.nan)
+        n = len(self.losses)
+        draws = resampled(n, resamples)
+        again = np.array([reached(self.losses[rows].mean(axis=0)) for rows in draws])
+        low = stretched(ends[0], again[:, 1], n).low
+        high = stretched(ends[1], again[:, 2], n).high
+        return Interval(*map(self._inside, (value, low, high)))
+
+    def _inside(self, at: float) -> float:
+        """Return the value at a position, infinite beyond the stored ones."""
+        first, *_, last = position(self.values)
+        slack = 1e-9 * (last - first)
+        if not first - slack <= at <= last + slack:
+            return math.copysign(math.inf, at - first)
+        return value_at(float(np.clip(at, first, last)), self.values)
 
 
 def position(values: FloatArray, scale: FloatArray | None = None) -> FloatArray:
@@ -162,15 +172,62 @@ def _monotone(mean: FloatArray, better: Better) -> FloatArray:
 
 
 def _crossing(
-    where: FloatArray, loss: FloatArray, limit: float, better: Better
-) -> float:
-    """Return the position up to which (from which) a monotone loss is allowed."""
-    if better == "larger":
-        return -_crossing(-where[::-1], loss[::-1], limit, "smaller")
-    if loss[0] > limit:
-        return -math.inf
-    if loss[-1] <= limit:
-        return math.inf
-    k = int(np.argmax(loss > limit))
-    share = (limit - loss[k - 1]) / (loss[k] - loss[k - 1])
-    return float(where[k - 1] + share * (where[k] - where[k - 1]))
+    values: FloatArray, loss: FloatArray, limit: float, better: Better
+) -> tuple[float, float, float]:
+    """Return up to (from) which value a monotone loss is allowed, and its ends."""
+    step = 1 if better == "smaller" else -1
+    x, y = values[::step], loss[::step]
+    if y[0] > limit:
+        return (-step * math.inf,) * 3
+    if y[-1] <= limit:
+        return (step * math.inf,) * 3
+    k = int(np.argmax(y > limit))
+    positive = y > 0
+    if better == "smaller":
+        positive &= x > 0
+    if positive[k - 1]:
+        # A power law, or bits that halve the loss, is straight here.
+        y = np.log(y, out=np.full(len(y), np.nan), where=positive)
+        goal = math.log(limit)
+        if better == "smaller":
+            where = np.log(x, out=np.full(len(x), np.nan), where=positive)
+        else:
+            where = position(x, values)
+    else:
+        where, goal = position(x, values), limit
+
+    def back(at: float) -> float:
+        if positive[k - 1] and better == "smaller":
+            return math.exp(at)
+        return value_at(at, values)
+
+    found = _triangle(where, y, goal, k)
+    middle, one, other = (back(at) for at in found)
+    return middle, min(one, other), max(one, other)
+
+
+def _triangle(
+    where: FloatArray, y: FloatArray, goal: float, k: int
+) -> tuple[float, float, float]:
+    """Return where the chord to point k meets a goal, and where the truth may.
+
+    ``y`` is NaN at points that say nothing.
+    """
+    a, b = float(where[k - 1]), float(where[k])
+    share = float((goal - y[k - 1]) / (y[k] - y[k - 1]))
+    chord = a + share * (b - a)
+    near = []
+    for i, j, flat in ((k - 2, k - 1, b), (k + 1, k, a)):
+        if not 0 <= i < len(y) or math.isnan(y[i]):
+            continue
+        rise = (y[j] - y[i]) / (where[j] - where[i])
+        climbs = rise * (y[k] - y[k - 1]) * (b - a) > 0
+        at = float(where[j] + (goal - y[j]) / rise) if climbs else flat
+        near.append(float(np.clip(at, min(a, b), max(a, b))) - chord)
+    if not near:
+        return chord, a, b
+    if len(near) == 1:
+        near = [-abs(near[0]), abs(near[0])]
+    low = chord + max((d for d in near if d < 0), default=0.0)
+    high = chord + min((d for d in near if d > 0), default=0.0)
+    return chord, max(min(a, b), low), min(max(a, b), high)

@@ -17,6 +17,10 @@ FLOOR = 0.3
 """Least standard error that a point is given, in median ones."""
 
 
+LEAST_CHIPS, MOST_CHI2, MOST_ERRORS = 8, 3.0, 2.0
+"""Of a law that holds: chips, chi2, and residuals in standard errors."""
+
+
 @dataclass(frozen=True, eq=False)
 class PowerLaw:
     """A fit ``y = C x^b``, and how well it holds.
@@ -33,6 +37,10 @@ class PowerLaw:
         Sum of squared residuals over squared standard errors of y, per degree
         of freedom: about 1 for a law that holds, far above where the scatter over
         chips does not explain the misfit. NaN where chips do not differ.
+    misses : FloatArray, shape (n,)
+        Residuals in standard errors of y over chips.
+    chips : int
+        How many made the standard errors.
     """
 
     amplitude: Interval
@@ -41,6 +49,32 @@ class PowerLaw:
     y: FloatArray
     r2: float
     chi2: float
+    misses: FloatArray
+    chips: int
+
+    @property
+    def holds(self) -> bool:
+        """Whether scatter over chips explains every residual.
+
+        With 8 chips at least, chi2 up to 3, and no residual of more than 2
+        standard errors: fewer chips cannot tell.
+        """
+        return (
+            self.chips >= LEAST_CHIPS
+            and self.chi2 <= MOST_CHI2
+            and bool((np.abs(self.misses) <= MOST_ERRORS).all())
+        )
+
+    def largest_miss(self, below: float = 0.1) -> float:
+        """Return the largest residual over y of the points with 0 < y <= below.
+
+        NaN if there is no such point.
+        """
+        kept = (self.y > 0) & (self.y <= below)
+        if not kept.any():
+            return float("nan")
+        fitted = self.amplitude.value * self.x[kept] ** self.exponent.value
+        return float(np.abs(fitted / self.y[kept] - 1).max())
 
     def at(self, x: float) -> float:
         """Return the fitted y.
@@ -118,6 +152,8 @@ def power_law(
         chi2=float(((miss * weight) ** 2).sum() / freedom)
         if np.ptp(replicates, axis=0).any()
         else float("nan"),
+        misses=miss * weight,
+        chips=n,
     )
 
 

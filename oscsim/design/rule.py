@@ -11,7 +11,6 @@ from oscsim.design.axes import Value, field_of
 from oscsim.design.curve import Better, Curve
 from oscsim.design.laws import PowerLaw, lost_alignment, power_law
 from oscsim.design.replicates import RESAMPLES, Interval, interval
-from oscsim.design.subject import Known
 from oscsim.design.table import CellResult, SweepTable, paired
 from oscsim.errors import SpecError
 from oscsim.typing import FloatArray
@@ -67,12 +66,14 @@ class AxisRule:
     curve : Curve
         Loss (share of the digital metric) against it.
     allowed : dict of float to Interval
-        For each loss the value that is just good enough; infinite where all
-        stored values are, or none is.
+        For each loss the value that is just good enough, as
+        `oscsim.design.curve.Curve.allowed`; infinite where all stored values are,
+        or none is.
     law : PowerLaw or None
         Loss beyond that at the best value, against `law_of`.
     law_of : str
-        What the law is in.
+        What the law is in: what the number does, less what it does at the best
+        value run, where that is not 0.
     why_no_law : str
         Empty if there is one.
     """
@@ -324,6 +325,7 @@ def _with_law(rule: AxisRule, table: SweepTable, resamples: int) -> AxisRule:
     kept = x > (0.0 if x[reference] == 0 else x[reference])
     if x[reference] > 0:
         x = x - x[reference]
+        law_of = f"{law_of}, less that at {rule.curve.values[reference]:g}"
     try:
         law = power_law(x[kept], beyond[:, kept], resamples=resamples)
     except SpecError as error:
@@ -341,7 +343,8 @@ def disturbance(
     rule : AxisRule
         Gives axis and values.
     table : SweepTable
-        Gives the drives |h| of the model.
+        Gives the drives |h| of the model, in the unit that the number is
+        relative to.
     values : FloatArray, optional
         Of the number; those of the rule's curve by default.
 
@@ -356,7 +359,7 @@ def disturbance(
     values = rule.curve.values if values is None else values
     if field in ("weight_bits", "anchor_bits", "adc_bits"):
         return 2.0**-values, "2^-bits"
-    drives = _relative_drives(table.known[rule.subject])
+    drives = _relative_drives(rule, table)
     if field == "relative_diffusion" and drives is not None and rule.d_osc:
         lost = [lost_alignment(rule.d_osc, drives, float(d)) for d in values]
         return np.array(lost), "alignment lost, 1 - A_d(|h|/D)"
@@ -368,13 +371,16 @@ def disturbance(
     return None
 
 
-def _relative_drives(known: Known) -> FloatArray | None:
+def _relative_drives(rule: AxisRule, table: SweepTable) -> FloatArray | None:
     """Return |h| over its median at equal steps of probability, None without."""
+    known = table.known[rule.subject]
     if not len(known.drive_quantiles):
         return None
-    drives = known.drive_quantiles[:, 0]
+    cells = line(table, rule.subject, rule.axis, rule.held)
+    in_full_scales = any(cell.in_full_scales for cell in cells)
+    drives = known.drive_quantiles[:, int(in_full_scales)]
     middle: FloatArray = 0.5 * (drives[1:] + drives[:-1])
-    relative: FloatArray = middle / known.median_drive(in_full_scales=False)
+    relative: FloatArray = middle / known.median_drive(in_full_scales=in_full_scales)
     return relative
 
 

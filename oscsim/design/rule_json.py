@@ -131,6 +131,8 @@ def _law_json(law: PowerLaw, of: str) -> dict[str, Any]:
         "exponent": _interval_json(law.exponent),
         "r2": _number(law.r2),
         "chi2": _number(law.chi2),
+        "holds": law.holds,
+        "largest_miss_below_10_percent": _number(law.largest_miss()),
         "x": [float(x) for x in law.x],
     }
 

@@ -38,6 +38,9 @@ class CellResult:
         Per token.
     clipped, zeroed, undriven, unsettled : float
         Shares, mean over chips.
+    in_full_scales : bool
+        Whether relative numbers are relative to drives in full scales of the
+        heads, as on a device in seconds, or to those in model units.
     """
 
     digest: str
@@ -52,6 +55,7 @@ class CellResult:
     zeroed: float
     undriven: float
     unsettled: float
+    in_full_scales: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,11 +187,15 @@ def read_table(store: Store) -> SweepTable:
         by_cell.setdefault(result.digest, []).append(result)
     latencies, items = store.latencies(), store.mean_items()
     cells, missing = [], 0
+    scaled: dict[tuple[str, Value | None], bool] = {}
     for digest, subject, point in store.cells():
         found = by_cell.get(digest)
         if not found:
             missing += 1
             continue
+        kind = (subject, point.get("device"))
+        if kind not in scaled:
+            scaled[kind] = store.device(digest).get("coupling_max") is not None
         cells.append(
             CellResult(
                 digest=digest,
@@ -202,6 +210,7 @@ def read_table(store: Store) -> SweepTable:
                 zeroed=_mean([r.zeroed for r in found]),
                 undriven=_mean([r.undriven for r in found]),
                 unsettled=_mean([r.unsettled for r in found]),
+                in_full_scales=scaled[kind],
             )
         )
     if not cells:

@@ -38,9 +38,10 @@ def loss_figure(
     """Draw the loss of every model against one number.
 
     Points are means over chips with 95 % Student intervals. Thick lines are the
-    fitted laws, over what they were fitted to; of noise the law is in the
-    alignment lost, ``1 - A_d(|h|/D)``. A model without a law, or with a poor
-    one, has thin straight lines between its points.
+    fitted laws that hold within scatter, over what they were fitted to; of noise
+    the law is in the alignment lost, ``1 - A_d(|h|/D)``. A law that only
+    describes is thin. A model without a law, or with a poor one, has thin straight
+    lines between its points.
 
     Parameters
     ----------
@@ -117,11 +118,13 @@ def _draw(
     shade, line = SHADES[number % len(SHADES)], LINES[number % len(LINES)]
     marker = MARKERS[number % len(MARKERS)]
     fitted = law_line(rule, whole)
+    width = 1.1 if rule.law is not None and rule.law.holds else 0.5
+    width = 0.5 if fitted is None else width
     if fitted is None:
-        ax.plot(position(scale), 100 * curve.mean, color=shade, ls=line, lw=0.5)
+        ax.plot(position(scale), 100 * curve.mean, color=shade, ls=line, lw=width)
     else:
         values, loss = fitted
-        ax.plot(position(values, scale), 100 * loss, color=shade, ls=line, lw=1.1)
+        ax.plot(position(values, scale), 100 * loss, color=shade, ls=line, lw=width)
     ax.errorbar(
         position(scale),
         100 * curve.mean,
@@ -142,7 +145,7 @@ def _draw(
         [],
         color=shade,
         ls=line,
-        lw=0.5 if fitted is None else 1.1,
+        lw=width,
         marker=marker,
         ms=3.5,
         label=plain(label_of(rule)),

@@ -17,7 +17,9 @@ def rule_csv(content: dict[str, Any]) -> bytes:
     """Return one row a model, number and loss: what is good enough.
 
     ``allowed`` is ``all`` where every stored value is good enough and ``none``
-    where none is; an interval that ends so ends beyond the data. Empty: unknown.
+    where none is; an interval that ends so ends beyond the data. It holds the
+    scatter over chips and what reading between stored values may miss. Bits are
+    not rounded to whole ones here. Empty: unknown.
 
     Parameters
     ----------
@@ -50,16 +52,18 @@ def laws_csv(content: dict[str, Any]) -> bytes:
     """Return one row a model and number: the law of its loss, or why there is none."""
     header = (
         "model,d_osc,number,x,amplitude,amplitude_low,amplitude_high,exponent,"
-        "exponent_low,exponent_high,r2,chi2,x_least,x_most,why_no_law"
+        "exponent_low,exponent_high,r2,chi2,largest_miss_below_10_percent,"
+        "x_least,x_most,why_no_law"
     )
     rows = []
     for one in content["rules"]:
         law = one["law"]
-        numbers: list[Any] = [None] * 11
+        numbers: list[Any] = [None] * 12
         if law is not None:
             ends = [min(law["x"]), max(law["x"])]
             fit = [*law["amplitude"], *law["exponent"], law["r2"], law["chi2"]]
-            numbers = [law["of"], *fit, *ends]
+            miss = law["largest_miss_below_10_percent"]
+            numbers = [law["of"], *fit, miss, *ends]
         rows.append(
             (one["model"], one["d_osc"], one["axis"], *numbers, one["why_no_law"])
         )

@@ -105,6 +105,8 @@ def _rules(rule: DesignRule) -> dict[str, Any]:
     found["law_of"] = ("rule", [one.law_of for one in rules])
     found["law_r2"] = ("rule", [np.nan if law is None else law.r2 for law in laws])
     found["law_chi2"] = ("rule", [np.nan if law is None else law.chi2 for law in laws])
+    misses = [np.nan if law is None else law.largest_miss() for law in laws]
+    found["law_largest_miss_below_10_percent"] = ("rule", misses)
     return found
 
 

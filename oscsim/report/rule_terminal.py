@@ -5,17 +5,24 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
+from oscsim.design.axes import is_whole
 from oscsim.design.curve import Better
 from oscsim.design.interactions import Interaction, Sobol
 from oscsim.design.pareto import ParetoPoint
 from oscsim.design.replicates import Interval
-from oscsim.design.rule import DesignRule
+from oscsim.design.rule import AxisRule, DesignRule
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 MOST_PAIRS = 6
 MOST_FRONT = 12
+
+MISS = "miss: the largest of points that lose up to 10 %, as a share of the loss"
+BRACKETS = (
+    "brackets: 95 % over chips and what reading between stored values may miss; "
+    "bits are whole"
+)
 
 
 def print_rule(
@@ -37,6 +44,24 @@ def print_rule(
     _print_front(console, front)
 
 
+def said_allowed(one: AxisRule, loss: float) -> str:
+    """Return the value that is good enough for a loss, with its interval.
+
+    Numbers that devices have whole, such as bits, are rounded to the good side.
+    """
+    found = one.allowed[loss]
+    if is_whole(one.axis):
+        found = Interval(*(_to_good(end, one.curve.better) for end in found))
+    return said_interval(found, one.curve.better)
+
+
+def _to_good(value: float, better: Better) -> float:
+    if not math.isfinite(value):
+        return value
+    slack = 1e-9 if better == "larger" else -1e-9
+    return float((math.ceil if better == "larger" else math.floor)(value - slack))
+
+
 def said_interval(found: Interval, better: Better) -> str:
     """Return a value that is good enough, in words where there is no number."""
     if math.isinf(found.value):
@@ -52,7 +77,7 @@ def _print_allowed(console: "Console", rule: DesignRule) -> None:
     if not rule.rules:
         console.print("no number was run at two values or more: there is no rule")
         return
-    grid = Table(title="good enough for a loss of at most, 95 % over chips")
+    grid = Table(title="good enough for a loss of at most", caption=BRACKETS)
     for name in ("model", "d_osc", "number", "held at"):
         grid.add_column(name)
     for loss in rule.losses:
@@ -60,9 +85,7 @@ def _print_allowed(console: "Console", rule: DesignRule) -> None:
     for one in rule.rules:
         sign = "<=" if one.curve.better == "smaller" else ">="
         held = ", ".join(f"{n} {v}" for n, v in one.held.items()) or "-"
-        cells = [
-            said_interval(one.allowed[loss], one.curve.better) for loss in rule.losses
-        ]
+        cells = [said_allowed(one, loss) for loss in rule.losses]
         grid.add_row(
             one.subject, str(one.d_osc or "-"), f"{one.axis} {sign}", held, *cells
         )
@@ -73,12 +96,13 @@ def _print_laws(console: "Console", rule: DesignRule) -> None:
     laws = [one for one in rule.rules if one.law is not None]
     if not laws:
         return
-    grid = Table(title="loss beyond the best value = C x^b")
-    for name in ("model", "number", "x", "C", "b", "R2", "chi2"):
+    grid = Table(title="loss beyond the best value = C x^b", caption=MISS)
+    for name in ("model", "number", "x", "C", "b", "R2", "chi2", "miss"):
         grid.add_column(name)
     for one in laws:
         law = one.law
         if law is not None:
+            miss = law.largest_miss()
             grid.add_row(
                 one.subject,
                 one.axis,
@@ -87,6 +111,7 @@ def _print_laws(console: "Console", rule: DesignRule) -> None:
                 said_interval(law.exponent, "smaller"),
                 f"{law.r2:.4f}",
                 "-" if math.isnan(law.chi2) else f"{law.chi2:.2g}",
+                "-" if math.isnan(miss) else f"{100 * miss:.0f} %",
             )
     console.print(grid)
 

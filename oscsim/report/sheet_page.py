@@ -125,9 +125,10 @@ def _losses(rule: DesignRule, drawn: Iterable[Drawn], detailed: list[int]) -> st
     for one in (d for d in drawn if d.kind == "loss"):
         caption = (
             f"Loss against {named(one.axis)}. Points: mean over chips with 95 % "
-            "intervals; each leads to its cell. Thick lines: the fitted law; thin "
-            "lines join points without one, or with one of R² below "
-            f"{LEAST_R2:g}. Linear within ±1 %, logarithmic beyond."
+            "intervals; each leads to its cell. Thick lines: a fitted law that "
+            "holds within scatter; thin ones: a law that only describes, or, without "
+            f"one of R² above {LEAST_R2:g}, straight from point to "
+            "point. Linear within ±1 %, logarithmic beyond."
         )
         if "relative_diffusion" in one.axis:
             caption += (

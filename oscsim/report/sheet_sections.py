@@ -12,7 +12,7 @@ from oscsim.design.table import CellResult
 from oscsim.report.axis_words import fixed_interval, metric_words, named
 from oscsim.report.markup import Content, items, paragraph, table
 from oscsim.report.numbers import quantity
-from oscsim.report.rule_terminal import said_interval
+from oscsim.report.rule_terminal import said_allowed, said_interval
 from oscsim.report.sheet_cells import link_to, percent_of
 
 MOST_ROWS = 200
@@ -21,7 +21,7 @@ MOST_ROWS = 200
 
 def said_rule(one: AxisRule, loss: float) -> str:
     """Return what is good enough for a loss: a sign, the number, its interval."""
-    found = said_interval(one.allowed[loss], one.curve.better)
+    found = said_allowed(one, loss)
     if found.endswith("run"):
         return found
     return f"{'≤' if one.curve.better == 'smaller' else '≥'} {found}"
@@ -59,8 +59,12 @@ def rules_section(rule: DesignRule) -> str:
     return (
         paragraph(
             "What each number may be so that no more than this share of the digital "
-            "metric is lost; brackets: 95 % interval over chips. Read off the nearest "
-            "monotone curve through the stored cells; nothing is extrapolated."
+            "metric is lost. Read off the nearest monotone curve through the stored "
+            "cells, between two of them by the logarithm of the loss (and of numbers "
+            "of which less is better), where the sliders above go straight. Brackets: "
+            "95 % interval over chips, widened by what reading between stored cells "
+            "may miss if the curve bends one way there; beyond: outside the data. "
+            "Bits are rounded up to whole ones. Nothing is extrapolated."
         )
         + table(header, rows)
         + _wiggles(rule)

@@ -112,6 +112,35 @@ def test_the_law_of_noise_is_in_the_alignment_it_takes():
     assert one.law.r2 > 0.99999
 
 
+def test_a_device_in_seconds_has_the_law_of_drives_in_full_scales():
+    """Heads with scales of their own spread the drives otherwise."""
+    noise = [0.0, 0.01, 0.03, 0.1, 0.3, 1.0]
+    spread = np.stack([QUANTILES[:, 0], QUANTILES[:, 0] ** 2 / 3], axis=1)
+    relative = 0.5 * (spread[1:, 1] + spread[:-1, 1]) / spread[100, 1]
+
+    def loss(_model, point):
+        return 0.7 * lost_alignment(8, relative, point["relative_diffusion"]) ** 1.4
+
+    made = table(loss, {"relative_diffusion": noise}, scatter=1e-5)
+    known = {"m": dataclasses.replace(made.known["m"], drive_quantiles=spread)}
+    cells = tuple(dataclasses.replace(c, in_full_scales=True) for c in made.cells)
+    (one,) = fit_rule(dataclasses.replace(made, known=known, cells=cells)).rules
+    assert one.law.exponent.value == pytest.approx(1.4, abs=2e-3)
+    (other,) = fit_rule(dataclasses.replace(made, known=known)).rules
+    assert abs(other.law.exponent.value - 1.4) > 0.05
+
+
+def test_a_law_whose_best_value_disturbs_says_so():
+    made = table(
+        lambda _m, p: 3 * 2.0 ** -p["weight_bits"], {"weight_bits": [2, 4, 6, 8]}
+    )
+    (one,) = fit_rule(made).rules
+    assert one.law_of == "2^-bits, less that at 8"
+    assert one.law.x == pytest.approx(2.0 ** -np.array([2.0, 4, 6]) - 2.0**-8)
+    made = table(lambda _m, p: p["stuck_off"], {"stuck_off": [0.0, 0.1, 0.2, 0.4]})
+    assert fit_rule(made).rules[0].law_of == "stuck_off"
+
+
 def test_other_axes_are_held_at_their_best_or_where_asked():
     def loss(_model, point):
         return 0.1 * point["coupling_mismatch"] + 2.0 ** -point["weight_bits"]

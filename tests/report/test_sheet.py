@@ -137,14 +137,18 @@ def test_a_poor_law_is_said_and_not_drawn(sample):
     rule = sample[0]
     one = next(r for r in rule.rules if r.law is not None)
     assert law_line(one, rule) is not None
-    for r2, chi2, said in (
-        (0.5, 1.0, "is poor: use the data"),
-        (math.nan, 1.0, "is poor: use the data"),
-        (0.99, 1.0, "holds within scatter"),
-        (0.99, 30.0, "describes, roughly"),
-        (0.99, math.nan, "describes, roughly"),
+    poor, rough = "is poor: use the data", "describes, roughly"
+    for r2, chi2, chips, miss, said in (
+        (0.5, 1.0, 8, 1.0, poor),
+        (math.nan, 1.0, 8, 1.0, poor),
+        (0.99, 1.0, 8, 1.0, "holds within scatter"),
+        (0.99, 30.0, 8, 1.0, rough),
+        (0.99, math.nan, 8, 1.0, rough),
+        (0.99, 1.0, 7, 1.0, rough),
+        (0.99, 1.0, 8, -2.1, rough),
     ):
-        law = replace(one.law, r2=r2, chi2=chi2)
+        misses = np.full(len(one.law.x), miss)
+        law = replace(one.law, r2=r2, chi2=chi2, chips=chips, misses=misses)
         assert said_fit(law) == said
         is_drawn = law_line(replace(one, law=law), rule) is not None
         assert is_drawn == (r2 == 0.99)
