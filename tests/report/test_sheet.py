@@ -354,7 +354,6 @@ def test_pairs_are_called_what_their_intervals_say():
         "first": [0.6, 0.3],
         "surface_r2": None,
         "total": [0.7, 0.4],
-        "surface_r2": None,
     }
     text = together_section({"interactions": [], "sobol": [shares]})
     assert "a 0.60 (with interactions 0.70), b 0.30" in text
