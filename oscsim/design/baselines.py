@@ -7,7 +7,6 @@ from oscsim.bridge.infer import existing_lengths
 from oscsim.bridge.text_data import ByteText
 from oscsim.counts import Counts
 from oscsim.design.subject import Subject
-from oscsim.design.work import ENERGY_DRAWS
 from oscsim.energy.baselines import digital_oscillator, digital_softmax
 from oscsim.energy.components import Library
 from oscsim.energy.ledger import account
@@ -55,6 +54,6 @@ def baselines(
 
 
 def _priced(counts: Counts, node_nm: int) -> tuple[float, float, float]:
-    ledger = account(counts, Prices.digital(node_nm), Library.load(), ENERGY_DRAWS)
+    ledger = account(counts, Prices.digital(node_nm), Library.load())
     p10, p50, p90 = ledger.range_j("system")
     return p10, p50, p90

@@ -5,7 +5,7 @@ from typing import Any
 
 from oscsim.design.interactions import Interaction, Sobol
 from oscsim.design.laws import PowerLaw
-from oscsim.design.pareto import ParetoPoint
+from oscsim.design.pareto import ParetoPoint, unpriced_axes
 from oscsim.design.replicates import Interval
 from oscsim.design.rule import AxisRule, DesignRule
 
@@ -82,11 +82,14 @@ def rule_json(
                 "joules": list(point.joules),
                 "latency_s": point.latency_s,
                 "is_front": point.is_front,
+                "is_within_error": point.is_within_error,
             }
             for point in front
             if point.is_front or not point.point
         ],
         "priced": len(front),
+        "behind_within_error": sum(p.is_within_error and not p.is_front for p in front),
+        "unpriced_axes": list(unpriced_axes(table)),
         "rankings": [
             {
                 "model": one.subject,

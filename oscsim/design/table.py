@@ -204,7 +204,7 @@ def read_table(store: Store) -> SweepTable:
                 values=np.array([r.value for r in found]),
                 chips=np.array([r.chip for r in found]),
                 items=items[digest],
-                joules=found[0].joules,
+                joules=next((r.joules for r in found if r.joules), None),
                 latency_s=latencies.get(digest),
                 clipped=_mean([r.clipped for r in found]),
                 zeroed=_mean([r.zeroed for r in found]),

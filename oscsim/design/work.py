@@ -22,8 +22,6 @@ from oscsim.models.fixed_query import Pass
 from oscsim.substrate.tally import SettleTally
 from oscsim.typing import FloatArray
 
-ENERGY_DRAWS = 512
-
 
 @dataclass(frozen=True, eq=False)
 class Task:
@@ -58,7 +56,8 @@ class Outcomes:
         Shares of the couplings clipped and lost, of the oscillators without a
         drive, and of those that needed longer than they were given.
     joules : tuple of float, or None
-        p10, p50 and p90 of the system total per token; None without prices.
+        p10, p50 and p90 of the system total per token; None without prices, and
+        of chips after the first, which cost the same.
     failure : str
         Why there is no result; empty if there is one. The value is then NaN.
     seconds : float
@@ -116,7 +115,7 @@ def work(subjects: Mapping[str, Subject], task: Task) -> Outcomes:
         zeroed=_share(tally.zeroed, tally.couplings),
         undriven=_share(tally.undriven, tally.oscillators),
         unsettled=_share(tally.unsettled, tally.oscillators),
-        joules=_joules(task.cell, counts),
+        joules=_joules(task.cell, counts) if task.chip == 0 else None,
         failure="",
         seconds=perf_counter() - started,
     )
@@ -155,6 +154,6 @@ def _joules(cell: Cell, counts: Counts) -> tuple[float, float, float] | None:
     if energy is None or cell.placement is not None or not takes_time(cell.setting):
         return None
     prices = Prices.of_device(cell.setting.acting_device)
-    ledger = account(counts, prices, Library.load(), ENERGY_DRAWS)
+    ledger = account(counts, prices, Library.load())
     found = ledger.range_j("system")
     return found.p10, found.p50, found.p90

@@ -16,6 +16,7 @@ from oscsim.report.numbers import quantity
 from oscsim.report.study_figures import SHADES
 
 BASELINES = {"same model, digital": "^", "digital softmax of the same size": "v"}
+FRONT, BEHIND, CLOSE = "on the front", "behind, within error", "#b8b8b8"
 LEAST_RANGE = 1.5
 """Of the joules on the axis: closer ones are as good as equal."""
 
@@ -30,9 +31,9 @@ def front_figure(
 
     Median joules: their assumption ranges are wider and mostly common to all points,
     so that they are left to the tables. Cells on the front are filled and have 95 %
-    intervals over chips; others are open. Triangles are digital baselines: the
-    digital model at the price of digital logic. Steps join what nothing is better
-    and cheaper than.
+    intervals over chips; those behind it within error are grey; others are open.
+    Triangles are digital baselines: the digital model at the price of digital logic.
+    Steps join what nothing is better and cheaper than.
 
     Parameters
     ----------
@@ -56,7 +57,7 @@ def front_figure(
     if not names:
         raise SpecError("nothing to draw: no cell of the sweep has a price")
     kinds = [kind for kind in BASELINES if any(p.kind == kind for p in points)]
-    with column(62.0 + legend_mm([*names, *kinds, "front"])) as figure:
+    with column(62.0 + legend_mm([*names, *kinds, FRONT, BEHIND])) as figure:
         ax = figure.subplots()
         for number, name in enumerate(names):
             _draw_cells(ax, points, name, number, links or {})
@@ -72,7 +73,7 @@ def front_figure(
                 ls="none",
                 label=kind,
             )
-        _draw_front(ax, [p for p in points if p.is_front])
+        _draw_front(ax, points)
         ax.set_xscale("log")
         _ticks(ax)
         ax.set_xlabel("energy per token, system total (median)")
@@ -97,7 +98,7 @@ def _draw_cells(
         s=14,
         marker=marker,
         edgecolors=shade,
-        facecolors=[shade if points[k].is_front else "white" for k in of],
+        facecolors=[_fill(points[k], shade) for k in of],
         linewidths=0.8,
         rasterized=len(of) > MOST_POINTS,
         zorder=3,
@@ -115,7 +116,14 @@ def _draw_cells(
     )
 
 
-def _draw_front(ax: Axes, front: list[ParetoPoint]) -> None:
+def _fill(point: ParetoPoint, shade: str) -> str:
+    if point.is_front:
+        return shade
+    return CLOSE if point.is_within_error else "white"
+
+
+def _draw_front(ax: Axes, points: Sequence[ParetoPoint]) -> None:
+    front = [p for p in points if p.is_front]
     joules = [p.joules[1] for p in front]
     metric = [p.metric for p in front]
     ax.plot(
@@ -125,8 +133,10 @@ def _draw_front(ax: Axes, front: list[ParetoPoint]) -> None:
         lw=0.7,
         ls="--",
         drawstyle="steps-post",
-        label="front",
     )
+    ax.plot([], [], color=INK, lw=0.7, ls="--", marker="o", ms=4, label=FRONT)
+    if any(p.kind == "cell" and p.is_within_error and not p.is_front for p in points):
+        ax.plot([], [], color=INK, mfc=CLOSE, ls="none", marker="o", ms=4, label=BEHIND)
     ax.errorbar(
         joules,
         metric,

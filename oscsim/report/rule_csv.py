@@ -121,6 +121,7 @@ def front_csv(rule: DesignRule, points: Sequence[ParetoPoint]) -> bytes:
         "joules_p90",
         "latency_s",
         "is_front",
+        "is_within_error",
     )
     rows = [
         (
@@ -132,6 +133,7 @@ def front_csv(rule: DesignRule, points: Sequence[ParetoPoint]) -> bytes:
             *p.joules,
             p.latency_s,
             int(p.is_front),
+            int(p.is_within_error),
         )
         for p in points
     ]

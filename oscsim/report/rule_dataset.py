@@ -132,4 +132,5 @@ def _points(points: Sequence[ParetoPoint]) -> dict[str, Any]:
         "point_half_width": ("point", [p.half_width for p in points]),
         "point_joules": (("point", "quantile"), [p.joules for p in points], _JOULES),
         "point_is_front": ("point", [int(p.is_front) for p in points]),
+        "point_is_within_error": ("point", [int(p.is_within_error) for p in points]),
     }

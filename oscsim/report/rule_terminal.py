@@ -1,6 +1,7 @@
 """The rules of a sweep as tables on a terminal."""
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rich.table import Table
@@ -8,9 +9,10 @@ from rich.table import Table
 from oscsim.design.axes import is_whole
 from oscsim.design.curve import Better
 from oscsim.design.interactions import Interaction, Sobol
-from oscsim.design.pareto import ParetoPoint
+from oscsim.design.pareto import ParetoPoint, unpriced_axes
 from oscsim.design.replicates import Interval
 from oscsim.design.rule import AxisRule, DesignRule
+from oscsim.report.numbers import quantity
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -42,6 +44,9 @@ def print_rule(
     _print_rankings(console, rule)
     _print_pairs(console, pairs, shares)
     _print_front(console, front)
+    said = unpriced_words(unpriced_axes(table))
+    if said:
+        console.print(f"note: {said}")
 
 
 def said_allowed(one: AxisRule, loss: float) -> str:
@@ -79,9 +84,10 @@ def _print_allowed(console: "Console", rule: DesignRule) -> None:
         return
     grid = Table(title="good enough for a loss of at most", caption=BRACKETS)
     for name in ("model", "d_osc", "number", "held at"):
-        grid.add_column(name)
+        grid.add_column(name, overflow="fold")
     for loss in rule.losses:
-        grid.add_column(f"{loss:.3g}" if loss < 0.001 else f"{100 * loss:g} %")
+        said = f"{loss:.3g}" if loss < 0.001 else f"{100 * loss:g} %"
+        grid.add_column(said, overflow="fold")
     for one in rule.rules:
         sign = "<=" if one.curve.better == "smaller" else ">="
         held = ", ".join(f"{n} {v}" for n, v in one.held.items()) or "-"
@@ -98,7 +104,7 @@ def _print_laws(console: "Console", rule: DesignRule) -> None:
         return
     grid = Table(title="loss beyond the best value = C x^b", caption=MISS)
     for name in ("model", "number", "x", "C", "b", "R2", "chi2", "miss"):
-        grid.add_column(name)
+        grid.add_column(name, overflow="fold")
     for one in laws:
         law = one.law
         if law is not None:
@@ -121,7 +127,7 @@ def _print_optima(console: "Console", rule: DesignRule) -> None:
         return
     grid = Table(title="best model at each value")
     for name in ("number", "value", "best", "d_osc", rule.table.metric, "undecided"):
-        grid.add_column(name)
+        grid.add_column(name, overflow="fold")
     for one in rule.optima:
         grid.add_row(
             one.axis,
@@ -141,8 +147,8 @@ def _print_rankings(console: "Console", rule: DesignRule) -> None:
             title=f"{one.subject}: loss by {one.axis}"
             + (f", held at {held}" if held else "")
         )
-        grid.add_column(one.axis)
-        grid.add_column("loss, % of the digital metric")
+        grid.add_column(one.axis, overflow="fold")
+        grid.add_column("loss, % of the digital metric", overflow="fold")
         for value, loss in one.places:
             percent = Interval(*(100 * part for part in loss))
             grid.add_row(str(value), said_interval(percent, "smaller"))
@@ -155,7 +161,7 @@ def _print_pairs(
     if pairs:
         grid = Table(title="two numbers at their worst: loss together less apart")
         for name in ("model", "numbers", "apart", "together", "excess"):
-            grid.add_column(name)
+            grid.add_column(name, overflow="fold")
         for pair in pairs[:MOST_PAIRS]:
             both = " and ".join(
                 f"{n} {v:g}" for n, v in zip(pair.axes, pair.values, strict=True)
@@ -187,9 +193,19 @@ def _print_front(console: "Console", front: tuple[ParetoPoint, ...]) -> None:
     kept = [point for point in front if point.is_front]
     if not kept:
         return
-    grid = Table(title="nothing is better and cheaper")
-    for name in ("model", "what", "metric", "nJ per token, p50", "us per token"):
-        grid.add_column(name)
+    grid = Table(
+        title="nothing is better and cheaper",
+        caption="open: not told apart from the cheaper one above it",
+    )
+    for name in (
+        "model",
+        "what",
+        "metric",
+        "",
+        "energy per token, p50",
+        "us per token",
+    ):
+        grid.add_column(name, overflow="fold")
     for point in kept[:MOST_FRONT]:
         where = ", ".join(f"{n} {v}" for n, v in point.point.items())
         latency = "-" if point.latency_s is None else f"{1e6 * point.latency_s:.3g}"
@@ -197,9 +213,26 @@ def _print_front(console: "Console", front: tuple[ParetoPoint, ...]) -> None:
             point.name,
             where or point.kind,
             f"{point.metric:.4f}",
-            f"{1e9 * point.joules[1]:.4g}",
+            "open" if point.is_within_error else "",
+            quantity(point.joules[1], "J"),
             latency,
         )
     console.print(grid)
     if len(kept) > MOST_FRONT:
         console.print(f"and {len(kept) - MOST_FRONT} more (--json)")
+    close = sum(point.is_within_error and not point.is_front for point in front)
+    if close:
+        console.print(
+            f"{close} behind the front are within error of it (--out: front.csv)"
+        )
+
+
+def unpriced_words(axes: Sequence[str]) -> str:
+    """Return what must be said of numbers that change no joules; empty of none."""
+    if not axes:
+        return ""
+    return (
+        f"Joules do not follow {', '.join(axes)}: the prices of the device are kept as "
+        "they are when a sweep changes these, so that better ones look free. Compare "
+        "joules between models and digital ways, not along these numbers."
+    )

@@ -6,13 +6,14 @@ from importlib.resources import files
 from string import Template
 from typing import Any
 
-from oscsim.design.pareto import ParetoPoint
+from oscsim.design.pareto import ParetoPoint, unpriced_axes
 from oscsim.design.rule import DesignRule
 from oscsim.design.surrogate import surrogates
 from oscsim.report import sheet_sections as parts
 from oscsim.report.axis_words import named
 from oscsim.report.loss_figure import LEAST_R2
 from oscsim.report.markup import paragraph
+from oscsim.report.rule_terminal import unpriced_words
 from oscsim.report.sheet_cells import DeviceOf, cell_name, cells_section
 from oscsim.report.sheet_data import embedded, sheet_data
 from oscsim.report.sheet_drawing import linked_drawing
@@ -179,7 +180,9 @@ def _front(
             one.figure,
             one.name,
             "Every priced cell; filled: on the front, where nothing is better and "
-            "cheaper, with 95 % over chips. Joules are medians: their p10..p90 "
+            "cheaper, with 95 % over chips; grey: behind it, but not told apart from "
+            "the best that is as cheap, over chips and items. Joules are "
+            "medians: their p10..p90 "
             "assumption ranges, in the table, are wider and mostly common to all "
             "points. Triangles: the digital model at the estimated price of digital "
             "logic. Cells lead to their details.",
@@ -197,6 +200,9 @@ def _front(
                 "note",
             )
         ]
+    said = unpriced_words(unpriced_axes(rule.table))
+    if said:
+        found.append(paragraph(said, "note"))
     return "".join(found) + parts.front_table(rule, front, detailed)
 
 

@@ -241,7 +241,7 @@ def front_table(
     }
     rows: list[list[Content]] = []
     for p in points:
-        if p.kind == "cell" and not p.is_front:
+        if p.kind == "cell" and not p.is_front and not p.is_within_error:
             continue
         number = at.get((p.name, tuple(sorted(p.point.items(), key=str))), -1)
         where = ", ".join(f"{n} {v}" for n, v in p.point.items()) or p.kind
@@ -251,7 +251,7 @@ def front_table(
             [
                 link_to(number, p.name, detailed),
                 where,
-                "on the front" if p.is_front else "behind it",
+                _said_place(p),
                 f"{p.metric:.4f}{around}",
                 middle,
                 f"{low}..{high}",
@@ -268,6 +268,13 @@ def front_table(
         "time per token",
     )
     return _first(table(header, rows[:MOST_ROWS], numbers=(3, 4, 5, 6)), len(rows))
+
+
+def _said_place(point: ParetoPoint) -> str:
+    if point.is_front:
+        said = "on the front"
+        return f"{said}, open: as the cheaper one" if point.is_within_error else said
+    return "behind, within error" if point.is_within_error else "behind it"
 
 
 def models_table(rule: DesignRule) -> str:
