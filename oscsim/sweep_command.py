@@ -43,7 +43,7 @@ def sweep(
     ] = False,
 ) -> int:
     """Run checkpoints over a grid of hardware numbers; a stopped sweep goes on."""
-    from oscsim.bridge.passes import thread_count
+    from oscsim.bridge.passes import MOST_THREADS, thread_count
     from oscsim.design.cost import forecast
     from oscsim.design.run import prepare
     from oscsim.design.run import sweep as run_sweep
@@ -52,6 +52,8 @@ def sweep(
 
     if workers is not None and scheduler is not None:
         raise SpecError("give --workers or --scheduler, not both")
+    if workers is not None and not 1 <= workers <= MOST_THREADS:
+        raise SpecError(f"--workers must be 1 to {MOST_THREADS:,}, got {workers:,}")
     n_workers = thread_count(workers)
     asked = read_spec(spec)
     path = Path(store or f"runs/{asked.name}.sqlite")

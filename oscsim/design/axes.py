@@ -154,7 +154,8 @@ def _axis(name: str, content: Any, drawn: bool) -> Axis:
     for value in content:
         if not isinstance(value, bool | int | float | str):
             raise ValueError(f"axes.{name}: {value!r:.60} is no number and no name")
-    if len(set(map(repr, content))) < len(content):
+    # 0.0 and -0.0, or 3 and 3.0, are one value, but True is not 1.
+    if len({(isinstance(v, bool), v) for v in content}) < len(content):
         raise ValueError(f"axes.{name} repeats a value: {list(content)}")
     return Axis(name, tuple(content))
 
@@ -200,14 +201,22 @@ def latin_hypercube(axes: Sequence[Axis], samples: int, seed: int) -> list[Point
         Number of points.
     seed : int
         Of the draw.
+
+    Returns
+    -------
+    list of dict
+        Points that are drawn more than once, as those of whole numbers may be,
+        stand once: there are ``samples`` at most.
     """
     shares = qmc.LatinHypercube(len(axes), rng=np.random.default_rng(seed)).random(
         samples
     )
-    return [
-        {axis.name: axis.at(float(x)) for axis, x in zip(axes, row, strict=True)}
+    drawn = (
+        tuple(axis.at(float(x)) for axis, x in zip(axes, row, strict=True))
         for row in shares
-    ]
+    )
+    names = [axis.name for axis in axes]
+    return [dict(zip(names, point, strict=True)) for point in dict.fromkeys(drawn)]
 
 
 def digital_places(

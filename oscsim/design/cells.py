@@ -14,7 +14,6 @@ from oscsim.bridge.setting import Setting, update_of
 from oscsim.bridge.text_data import ByteText
 from oscsim.design.axes import (
     FIELDS,
-    RELATIVE,
     Point,
     Value,
     digital_places,
@@ -256,7 +255,9 @@ def _require_distinct(cells: Sequence[Cell]) -> None:
     for cell in cells:
         other = seen.setdefault(cell.digest, cell)
         if other is not cell:
+            if other.point == cell.point:
+                raise SpecError(f"a point is given twice: {cell.point}")
             raise SpecError(
                 f"two cells are the same: {other.point} and {cell.point} of "
-                f"{cell.subject}; axes {', '.join(RELATIVE)} replace what they set"
+                f"{cell.subject}: what differs does not change the device"
             )

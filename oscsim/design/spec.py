@@ -15,6 +15,9 @@ from oscsim.substrate.device_file import first_problem
 
 Design: TypeAlias = Literal["grid", "latin-hypercube", "list"]
 
+FORBIDDEN = '/\\:*?"<>|'
+"""What a name must not hold: some file system reads it otherwise."""
+
 MOST_CELLS = 10_000_000
 """Largest number of cells that a specification may ask for."""
 
@@ -38,8 +41,8 @@ class Precision(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    half_width: Annotated[float, Field(gt=0)]
-    most_chips: Annotated[int, Field(ge=2, le=100_000)]
+    half_width: Annotated[float, Field(gt=0, strict=True)]
+    most_chips: Annotated[int, Field(ge=2, le=100_000, strict=True)]
 
 
 class SweepSpec(BaseModel):
@@ -48,7 +51,7 @@ class SweepSpec(BaseModel):
     Attributes
     ----------
     name : str
-        What it is called.
+        What it is called; names its store, so that it holds no ``/`` and the like.
     checkpoints : tuple of str
         Checkpoint folders or files; in a file, relative to it.
     twins : tuple of str
@@ -90,22 +93,23 @@ class SweepSpec(BaseModel):
     checkpoints: Annotated[tuple[str, ...], Field(min_length=1)]
     twins: tuple[str, ...] = ()
     data: str | None = None
-    windows: Annotated[int, Field(ge=1)] | None = None
-    context: Annotated[int, Field(ge=1)] | None = None
+    windows: Annotated[int, Field(ge=1, strict=True)] | None = None
+    context: Annotated[int, Field(ge=1, strict=True)] | None = None
     device: str | None = None
     changed: Annotated[dict[str, Any], Field(alias="set")] = {}
     rung: Rung = "device"
-    chips: int = 8
-    repeats: int = 1
-    seed: Annotated[int, Field(ge=0, lt=SEED_END)] = 0
+    chips: Annotated[int, Field(strict=True)] = 8
+    repeats: Annotated[int, Field(strict=True)] = 1
+    seed: Annotated[int, Field(ge=0, lt=SEED_END, strict=True)] = 0
     design: Design = "grid"
     axes: dict[str, Any] = {}
-    samples: Annotated[int, Field(ge=1)] | None = None
+    samples: Annotated[int, Field(ge=1, strict=True)] | None = None
     points: tuple[dict[str, Value], ...] = ()
     precision: Precision | None = None
 
     @model_validator(mode="after")
     def _is_whole(self) -> "SweepSpec":
+        _require_name(self.name)
         _require_design(self)
         checked_draws("device", self.chips, self.repeats)
         models = (*self.checkpoints, *self.twins)
@@ -206,6 +210,16 @@ def _located(content: dict[str, Any], folder: Path) -> dict[str, Any]:
         ]
         found["axes"] = axes | {"device": devices}
     return found
+
+
+def _require_name(name: str) -> None:
+    """Check that a name can be part of a file's."""
+    wrong = [c for c in name if c in FORBIDDEN or not c.isprintable()]
+    if wrong or name[0] in ". " or name[-1] in ". ":
+        raise ValueError(
+            f"name: {name!r} cannot name a file: use letters, digits, - and _, "
+            "such as 'noise-2'"
+        )
 
 
 def _require_design(spec: SweepSpec) -> None:

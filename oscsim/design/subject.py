@@ -183,14 +183,16 @@ def subjects_of(spec: SweepSpec) -> tuple[dict[str, Subject], dict[str, Subject]
     Raises
     ------
     SpecError
-        If two have one name, windows are asked of a model without, or metrics
-        differ.
+        If two have one name, a twin has oscillators, windows are asked of a model
+        without, or metrics differ.
     CheckpointError, DataError
         If a file is missing or wrong.
     """
     found: dict[str, Subject] = {}
-    for path in (*spec.checkpoints, *spec.twins):
+    for number, path in enumerate((*spec.checkpoints, *spec.twins)):
         checkpoint = load_checkpoint(path)
+        if number >= len(spec.checkpoints):
+            _require_twin(checkpoint)
         if checkpoint.name in found:
             raise SpecError(
                 f"two checkpoints are called {checkpoint.name}: rename one folder"
@@ -204,6 +206,16 @@ def subjects_of(spec: SweepSpec) -> tuple[dict[str, Subject], dict[str, Subject]
         {name: found[name] for name in own},
         {name: found[name] for name in names if name not in own},
     )
+
+
+def _require_twin(checkpoint: Checkpoint) -> None:
+    """Check that a model has no oscillators, to be compared with those that do."""
+    config = checkpoint.config
+    if not isinstance(config, FixedQueryConfig) or config.d_osc is not None:
+        raise SpecError(
+            f"twins: {checkpoint.name} has oscillators; a twin is a model without, "
+            "such as the softmax model of the same size: put it into checkpoints"
+        )
 
 
 def require_one_metric(subjects: Sequence[Subject]) -> None:

@@ -1,8 +1,9 @@
 """Names of a sweep's numbers and metrics as a reader meets them."""
 
 import math
+from collections.abc import Mapping
 
-from oscsim.design.axes import field_of, layer_of
+from oscsim.design.axes import Value, field_of, layer_of
 from oscsim.design.replicates import Interval
 
 WORDS = {
@@ -42,6 +43,16 @@ def named(axis: str) -> str:
     """Return the name with the words, for where the reader needs both."""
     said = words(axis)
     return axis if said == axis else f"{said} ({axis})"
+
+
+def said_value(value: Value) -> str:
+    """Return a value of an axis, a drawn one to six digits."""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def said_point(point: Mapping[str, Value]) -> str:
+    """Return the values of axes with their names; empty of none."""
+    return ", ".join(f"{name} {said_value(value)}" for name, value in point.items())
 
 
 def metric_words(metric: str) -> str:

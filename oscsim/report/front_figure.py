@@ -63,16 +63,10 @@ def front_figure(
             _draw_cells(ax, points, name, number, links or {})
         for kind in kinds:
             found = [p for p in points if p.kind == kind]
-            ax.plot(
-                [p.joules[1] for p in found],
-                [p.metric for p in found],
-                BASELINES[kind],
-                color=INK,
-                mfc="white",
-                ms=5,
-                ls="none",
-                label=kind,
-            )
+            for filled in found:
+                at, style = ([filled.joules[1]], [filled.metric]), BASELINES[kind]
+                ax.plot(*at, style, color=INK, mfc=_fill(filled, INK), ms=5)
+            ax.plot([], [], BASELINES[kind], color=INK, mfc="white", ms=5, label=kind)
         _draw_front(ax, points)
         ax.set_xscale("log")
         _ticks(ax)

@@ -12,6 +12,7 @@ from oscsim.design.interactions import Interaction, Sobol
 from oscsim.design.pareto import ParetoPoint, unpriced_axes
 from oscsim.design.replicates import Interval
 from oscsim.design.rule import AxisRule, DesignRule
+from oscsim.report.axis_words import said_point
 from oscsim.report.numbers import quantity
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def _print_allowed(console: "Console", rule: DesignRule) -> None:
         grid.add_column(said, overflow="fold")
     for one in rule.rules:
         sign = "<=" if one.curve.better == "smaller" else ">="
-        held = ", ".join(f"{n} {v}" for n, v in one.held.items()) or "-"
+        held = said_point(one.held) or "-"
         cells = [said_allowed(one, loss) for loss in rule.losses]
         grid.add_row(
             one.subject, str(one.d_osc or "-"), f"{one.axis} {sign}", held, *cells
@@ -142,7 +143,7 @@ def _print_optima(console: "Console", rule: DesignRule) -> None:
 
 def _print_rankings(console: "Console", rule: DesignRule) -> None:
     for one in rule.rankings:
-        held = ", ".join(f"{n} {v}" for n, v in one.held.items())
+        held = said_point(one.held)
         grid = Table(
             title=f"{one.subject}: loss by {one.axis}"
             + (f", held at {held}" if held else "")
@@ -207,7 +208,7 @@ def _print_front(console: "Console", front: tuple[ParetoPoint, ...]) -> None:
     ):
         grid.add_column(name, overflow="fold")
     for point in kept[:MOST_FRONT]:
-        where = ", ".join(f"{n} {v}" for n, v in point.point.items())
+        where = said_point(point.point)
         latency = "-" if point.latency_s is None else f"{1e6 * point.latency_s:.3g}"
         grid.add_row(
             point.name,

@@ -1,5 +1,5 @@
 "use strict";
-// Interpolation between the stored cells; the twin of oscsim.sweep.surrogate.
+// Interpolation between the stored cells; the twin of oscsim.design.surrogate.
 (() => {
   const data = JSON.parse(document.getElementById("grids").textContent);
   const STEPS = 20; // stops of a slider between two stored values

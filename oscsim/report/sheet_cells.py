@@ -8,7 +8,7 @@ from typing import Any
 
 from oscsim.design.replicates import half_width
 from oscsim.design.table import CellResult, SweepTable
-from oscsim.report.axis_words import metric_words
+from oscsim.report.axis_words import metric_words, said_point
 from oscsim.report.markup import Content, Link, paragraph, table
 from oscsim.report.numbers import percent, quantity
 
@@ -30,7 +30,7 @@ def link_to(number: int, text: str, detailed: Iterable[int]) -> Content:
 
 def cell_name(cell: CellResult) -> str:
     """Return model and point of a cell."""
-    return ", ".join([cell.subject, *(f"{n} {v}" for n, v in cell.point.items())])
+    return ", ".join(filter(None, [cell.subject, said_point(cell.point)]))
 
 
 def cells_section(

@@ -9,7 +9,7 @@ from oscsim.design.pareto import ParetoPoint
 from oscsim.design.replicates import Interval, half_width
 from oscsim.design.rule import AxisRule, DesignRule, line
 from oscsim.design.table import CellResult
-from oscsim.report.axis_words import fixed_interval, metric_words, named
+from oscsim.report.axis_words import fixed_interval, metric_words, named, said_point
 from oscsim.report.markup import Content, items, paragraph, table
 from oscsim.report.numbers import quantity
 from oscsim.report.rule_terminal import said_allowed, said_interval
@@ -29,7 +29,7 @@ def said_rule(one: AxisRule, loss: float) -> str:
 
 def held_words(one: AxisRule) -> str:
     """Return where the other numbers of a rule are held."""
-    return ", ".join(f"{name} {value}" for name, value in one.held.items()) or "-"
+    return said_point(one.held) or "-"
 
 
 def rules_section(rule: DesignRule) -> str:
@@ -141,7 +141,7 @@ def rankings_section(rule: DesignRule) -> str:
     """Return a table for each choice without an order, least loss first."""
     found = []
     for one in rule.rankings:
-        held = ", ".join(f"{name} {value}" for name, value in one.held.items())
+        held = said_point(one.held)
         where = f", others held at {held}" if held else ""
         rows = [
             (
@@ -244,7 +244,7 @@ def front_table(
         if p.kind == "cell" and not p.is_front and not p.is_within_error:
             continue
         number = at.get((p.name, tuple(sorted(p.point.items(), key=str))), -1)
-        where = ", ".join(f"{n} {v}" for n, v in p.point.items()) or p.kind
+        where = said_point(p.point) or p.kind
         low, middle, high = (quantity(j, "J") for j in p.joules)
         around = f" ± {p.half_width:.4f}" if math.isfinite(p.half_width) else ""
         rows.append(

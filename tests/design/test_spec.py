@@ -48,6 +48,53 @@ def test_a_latin_hypercube_rounds_bits_and_repeats_with_its_seed():
     assert points != latin_hypercube(axes, 50, seed=2)
 
 
+def test_a_latin_hypercube_of_whole_numbers_has_every_point_once(tmp_path):
+    axes = {"weight_bits": {"low": 3, "high": 5}, "adc_bits": {"low": 4, "high": 6}}
+    ready = small(tmp_path, axes=axes, design="latin-hypercube", samples=200)
+    points = [tuple(cell.point.values()) for cell in ready.cells]
+    assert sorted(points) == [(w, a) for w in (3, 4, 5) for a in (4, 5, 6)]
+
+
+def test_a_point_given_twice_is_told(tmp_path):
+    twice = [{"weight_bits": 5}] * 2
+    with pytest.raises(SpecError, match="a point is given twice"):
+        small(tmp_path, axes=None, design="list", points=twice)
+
+
+@pytest.mark.parametrize(
+    "name", ["a\0b", "../../x", "a/b", "a\\b", ".hidden", "x.", " x", "a\nb", "c:d"]
+)
+def test_a_name_that_could_leave_the_folder_is_refused(name):
+    with pytest.raises(SpecError, match="cannot name a file"):
+        spec(name=name)
+
+
+@pytest.mark.parametrize("name", ["noise-2", "Rauschen über D, v1.2", "a b"])
+def test_other_names_are_kept(name):
+    assert spec(name=name).name == name
+
+
+@pytest.mark.parametrize("chips", ["2", True, 2.0, 2.5])
+@pytest.mark.parametrize("field", ["chips", "repeats", "windows", "seed"])
+def test_only_whole_numbers_are_whole_numbers(field, chips):
+    with pytest.raises(SpecError, match=f"{field}.*integer"):
+        spec(**{field: chips})
+
+
+@pytest.mark.parametrize("values", [[0.0, -0.0], [1, 1.0], ["a", "a"]])
+def test_equal_values_of_an_axis_are_one(values):
+    with pytest.raises(SpecError, match="repeats a value"):
+        spec(axes={"coupling_mismatch": values})
+
+
+def test_a_twin_with_oscillators_is_refused():
+    path = content()["checkpoints"][0]
+    other = path.replace("-s0", "-s1")
+    with pytest.raises(SpecError, match=r"twins: .* has oscillators"):
+        prepare(spec(twins=[other]))
+    assert prepare(spec(twins=[path.replace("osc-d2", "softmax")])).twins
+
+
 def test_a_grid_runs_through_the_last_axis_fastest():
     axes = [Axis("weight_bits", (1, 2)), Axis("adc_bits", (3, 4))]
     assert [tuple(p.values()) for p in grid(axes)] == [(1, 3), (1, 4), (2, 3), (2, 4)]
