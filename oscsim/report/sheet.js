@@ -4,6 +4,7 @@
   const data = JSON.parse(document.getElementById("grids").textContent);
   const STEPS = 20; // stops of a slider between two stored values
   const BEST = "best";
+  const least = data.isLossBits ? "least" : "most";
   const byId = (id) => document.getElementById(id);
   const detailed = new Set(data.detailed);
 
@@ -178,7 +179,7 @@
   function describe(answer, { model, at }, isBest, found) {
     answer.dataset.metric = at.metric;
     answer.dataset.loss = at.loss;
-    answer.append(element("p", `${called(model)}${isBest && found.length > 1 ? ", the best here" : ""}`));
+    answer.append(element("p", `${called(model)}${isBest && found.length > 1 ? `, ${least} here` : ""}`));
     answer.append(element("p", around4(at), "large-number"));
     answer.append(element("p", `${data.metric} (${data.direction}); digital ${model.digital.toFixed(4)}`));
     answer.append(element("p", `Loss ${percent(at.loss)} of the digital metric`));
@@ -186,9 +187,30 @@
       ? `Energy per token ${energy(at)}, assumption range ${quantity(at.joules[0], "J")}..${quantity(at.joules[2], "J")} (p10..p90)`
       : "Energy per token: the device has no prices"));
     if (at.latency !== null) answer.append(element("p", `Time per token ${quantity(at.latency, "s")}`));
-    const close = found.filter((x) => x.model !== model && Math.abs(x.at.metric - at.metric) <= (x.at.halfWidth ?? 0) + (at.halfWidth ?? 0));
-    if (isBest && close.length) answer.append(element("p", `Not clearly worse, intervals over chips overlap: ${close.map((x) => called(x.model)).join(", ")}`));
+    if (isBest && found.length > 1) answer.append(element("p", told(model, at, found)));
     answer.append(nearest(model));
+  }
+
+  // Whether the least is told apart: as the table of best models, where that says it.
+  function told(model, at, found) {
+    const here = Object.fromEntries([
+      ...controls.map((one) => [one.axis.name, one.value]),
+      ...choices.map((one) => [one.name, one.field.value]),
+    ]);
+    const names = Object.keys(here);
+    const tested = data.optima.find((one) => one.best === model.name &&
+      names.every((name) => String(one.at[name]) === String(here[name])));
+    if (tested) {
+      const open = found.filter((x) => tested.undecided.includes(x.model.name));
+      return open.length
+        ? `Not told apart, over chips and items, from ${open.map((x) => called(x.model)).join(", ")}`
+        : "Told apart from all others, over chips and items; other trainings may differ";
+    }
+    const close = found.filter((x) => x.model !== model &&
+      !(Math.abs(x.at.metric - at.metric) > x.at.halfWidth + at.halfWidth && x.at.halfWidth !== null && at.halfWidth !== null));
+    return close.length
+      ? `Not told apart, as intervals over chips overlap, from ${close.map((x) => called(x.model)).join(", ")}`
+      : "Intervals over chips do not overlap with others; items and other trainings are not in them";
   }
 
   function nearest(model) {
@@ -221,7 +243,7 @@
     table.tHead.append(first);
     found.forEach((one) => {
       const cells = [called(one.model), around4(one.at), percent(one.at.loss),
-        ...(priced ? [energy(one.at)] : []), one === best && found.length > 1 ? "best" : ""];
+        ...(priced ? [energy(one.at)] : []), one === best && found.length > 1 ? least : ""];
       const row = element("tr");
       cells.forEach((text, k) => {
         const cell = element("td", text);

@@ -61,8 +61,26 @@ def sheet_data(
             )
         ],
         "models": [_model(rule, grid) for grid in ordered],
+        "optima": _optima(rule),
         "detailed": sorted(detailed),
     }
+
+
+def _optima(rule: DesignRule) -> list[dict[str, Any]]:
+    """Return where it was tested which model is best, and what it does not beat."""
+    held = {one.axis: one.held for one in rule.rules}
+    return [
+        {
+            "at": {
+                name: float(value) if isinstance(value, int | float) else value
+                for name, value in {**held[one.axis], one.axis: one.value}.items()
+            },
+            "best": one.best,
+            "undecided": list(one.undecided),
+        }
+        for one in rule.optima
+        if one.axis in held
+    ]
 
 
 def embedded(data: dict[str, Any]) -> str:

@@ -27,7 +27,8 @@ def predictor(
     """
     first = grids[0]
     names = dict.fromkeys(grid.subject for grid in grids)
-    models = {"best": "best for these numbers"} if len(names) > 1 else {}
+    most = "least" if rule.table.is_loss_bits else "most"
+    models = {"best": f"{most} for these numbers"} if len(names) > 1 else {}
     for name in sorted(names, key=lambda one: (rule.table.d_osc(one) or 0, one)):
         d_osc = rule.table.d_osc(name)
         models[name] = f"{name} (d_osc {d_osc})" if d_osc else name
@@ -48,8 +49,9 @@ def predictor(
         "Linear between the stored cells in every number at once (by logarithm where "
         "a number spans more than a decade); nothing is smoothed. ± is half the 95 % "
         "interval over chips, interpolated too: it does not hold the error of the "
-        "interpolation. Which model is best holds for the items that were run; the "
-        "table of best models says where others could change it. Outside the data no "
+        "interpolation. At the numbers of the table of best models others are "
+        "told apart as there, over chips and over items; elsewhere by these intervals "
+        "alone. Outside the data no "
         "number is given."
     )
     form = (

@@ -2,10 +2,12 @@
 
 import re
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from oscsim.design.rule import fit_rule
 from oscsim.design.surrogate import surrogates
 from tests.report.sheet_sample import page_of, sweep_table
 
@@ -130,6 +132,42 @@ def test_any_point_gives_the_number_of_python(opened, tmp_path, metric):
         assert page.inner_text("#answer p:first-child").startswith(f"{best} (")
         chosen.add(best)
     assert len(chosen) > 1, "the best model changes over the noise"
+
+
+def test_the_least_is_told_apart_as_the_table_of_best_models_does(opened, tmp_path):
+    """Between models of equal chips and differing items the sheet must not decide."""
+    found = sweep_table(models=("osc-d2", "osc-d8"))
+    blurred = [
+        replace(cell, items=cell.items * (1 + 0.5 * (-1.0) ** np.arange(5)))
+        if cell.point == {"relative_diffusion": 0.1, "weight_bits": 6}
+        and cell.subject == "osc-d8"
+        else cell
+        for cell in found.cells
+    ]
+    found = replace(found, cells=tuple(blurred))
+    page = opened(saved(found, tmp_path))
+    optima = {
+        one.value: one
+        for one in fit_rule(found).optima
+        if one.axis == "relative_diffusion"
+    }
+    page.fill("#number-1", "6")
+    words = set()
+    for noise, one in optima.items():
+        page.fill("#number-0", repr(noise))
+        text = page.inner_text("#answer")
+        assert text.startswith(f"{one.best} (d_osc {one.d_osc}), least here")
+        if one.undecided:
+            assert "Not told apart, over chips and items, from osc-d" in text
+        else:
+            assert "Told apart from all others, over chips and items" in text
+        words.add(bool(one.undecided))
+        assert "the best" not in text
+    page.fill("#number-0", "0.02")
+    text = page.inner_text("#answer")
+    assert "overlap" in text
+    assert "over chips and items" not in text
+    assert words == {True, False}, "the sample shows both"
 
 
 def test_the_keyboard_reaches_and_moves_everything(opened, sheet):
