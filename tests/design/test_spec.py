@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
+from oscsim.cli import main
 from oscsim.design.axes import Axis, digital_places, grid, latin_hypercube
 from oscsim.design.cells import points_of
 from oscsim.design.run import prepare
 from oscsim.design.spec import parse_spec, read_spec
 from oscsim.errors import DeviceError, SpecError
-from tests.design.specs import content, small, spec
+from tests.design.specs import content, small, spec, spec_file
 
 
 def test_a_grid_has_every_combination_once():
@@ -261,3 +262,12 @@ def test_paths_of_a_file_start_at_its_folder(tmp_path):
     assert found.data == str(tmp_path / "d.jsonl")
     assert found.device == str(tmp_path / "my.toml")
     assert found.axes["device"] == [str(tmp_path / "x.toml"), "ring-65nm"]
+
+
+@pytest.mark.parametrize("workers", [0, -1, 10_000])
+def test_workers_that_cannot_be_are_told_by_their_option(tmp_path, capsys, workers):
+    path = spec_file(tmp_path)
+    with pytest.raises(SystemExit) as ended:
+        main(["sweep", str(path), "--workers", str(workers)])
+    assert ended.value.code == 2
+    assert "--workers must be 1 to 1,024, got" in capsys.readouterr().err
