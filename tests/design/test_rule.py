@@ -17,6 +17,7 @@ from oscsim.design.rule_json import rule_json
 from oscsim.design.subject import Known
 from oscsim.design.table import CellResult, SweepTable
 from oscsim.errors import SpecError
+from oscsim.report.rule_terminal import said_allowed
 
 DIGITAL = 2.0
 DRIVES = np.exp(np.random.default_rng(5).normal(size=4001))
@@ -96,6 +97,16 @@ def test_bits_are_better_when_there_are_more():
     assert one.curve.better == "larger"
     said = rule_json(fit_rule(made, losses=(1e-9,)), (), (), ())
     assert said["rules"][0]["allowed"]["1e-09"]["value"] == "none"
+
+
+def test_bits_are_said_whole_and_on_the_safe_side():
+    made = table(
+        lambda _m, p: 4.0 ** -p["weight_bits"], {"weight_bits": [2, 3, 4, 5, 6]}
+    )
+    (one,) = fit_rule(made, losses=(4.0**-3.2, 4.0**-4)).rules
+    assert one.allowed[4.0**-3.2].value == pytest.approx(3.2)
+    assert said_allowed(one, 4.0**-3.2) == "4 [4, 4]"
+    assert said_allowed(one, 4.0**-4) == "4 [4, 4]"
 
 
 def test_the_law_of_noise_is_in_the_alignment_it_takes():

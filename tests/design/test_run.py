@@ -5,10 +5,12 @@ import pytest
 
 from oscsim.bridge.checkpoint import load_checkpoint
 from oscsim.bridge.compare import compare
+from oscsim.bridge.cost import price
 from oscsim.bridge.infer import infer
 from oscsim.bridge.language import as_text
 from oscsim.design.run import sweep
 from oscsim.design.store import open_store
+from oscsim.design.work import Task, work
 from oscsim.errors import SpecError
 from oscsim.study.drives import drive_length, over_oscillators
 from oscsim.substrate.device import Device
@@ -187,3 +189,18 @@ def test_relative_diffusion_is_in_median_drives(tmp_path):
 def test_give_workers_or_a_scheduler(ready, tmp_path):
     with pytest.raises(SpecError, match="workers or a scheduler, not both"):
         sweep(ready, tmp_path / "f.sqlite", workers=2, scheduler="tcp://127.0.0.1:1")
+
+
+def test_a_chip_costs_what_infer_says_and_only_the_first_is_priced(tmp_path):
+    ready = small(tmp_path, device="sphere-generic", axes={"weight_bits": [6]})
+    first, second = (work(ready.subjects, Task(ready.cells[0], k, 1)) for k in (0, 1))
+    (subject,) = ready.subjects.values()
+    run = infer(
+        subject.checkpoint,
+        ready.spec.data,
+        device="sphere-generic",
+        chips=1,
+    )
+    found = price(run).substrate.range_j("system")
+    assert first.joules == pytest.approx((found.p10, found.p50, found.p90), rel=1e-12)
+    assert second.joules is None
