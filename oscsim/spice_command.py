@@ -1,12 +1,14 @@
 """The command that runs netlists in ngspice and checks their claims."""
 
 import json
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from oscsim.cli_output import writable
 from oscsim.errors import OscsimError, SpecError
 from oscsim.spice_rung_command import CLAIM_FAILED, require_netlist, run_tokens
 
@@ -77,8 +79,9 @@ def spice(
         typer.Option(
             "--phase-response",
             metavar="SIGNAL",
-            help="Measure the phase response of an oscillator by charge kicks into the "
-            "node of this voltage, e.g. v(a0), and write two of them as a network.",
+            help="Measure the phase response of an oscillator by charge kicks, and "
+            "write two of them as a network; voltage of the node that the kick source "
+            "of the netlist drives, v(a0) in ring_oscillator.",
         ),
     ] = None,
     charge: Annotated[
@@ -127,9 +130,11 @@ def spice(
     out = Path("runs/spice") if out is None else out
     known: Any = engine
     console = Console(width=None if sys.stdout.isatty() else 120, markup=False)
-    if kick is not None:
-        return _phase_response(console, file, kick, timeout, out, as_json)
-    if file is not None:
+    with writable(out):
+        if kick is not None:
+            return _phase_response(console, file, kick, timeout, out, as_json)
+        if file is None:
+            return _every(console, timeout, seed, known, out, as_json)
         check = check_circuit(file, timeout, seed, known)
         files = {"figure": str(_draw(check, out)), **_drawn_noise(file, seed, out)}
         if as_json:
@@ -138,7 +143,6 @@ def spice(
             print_circuit(console, check)
             typer.echo("\n".join(f"{name}: {path}" for name, path in files.items()))
         return 0 if check.passed else CLAIM_FAILED
-    return _every(console, timeout, seed, known, out, as_json)
 
 
 def _kick(
@@ -155,6 +159,12 @@ def _kick(
         raise SpecError("--phase-response, --charge and --resistance belong together")
     if tokens is not None or engine != "program":
         raise SpecError("--phase-response goes with neither --tokens nor --engine")
+    if not (math.isfinite(charge) and charge != 0):
+        raise SpecError(f"--charge must be finite and not 0 C, got {charge:g}")
+    if not 0 < resistance < math.inf:
+        raise SpecError(
+            f"--resistance must be finite and above 0 ohm, got {resistance:g}"
+        )
     return node, charge, resistance
 
 
@@ -216,8 +226,6 @@ def _phase_response(
     signal, charge, resistance = asked
     if file is None:
         raise SpecError("--phase-response needs one netlist, not --all")
-    if not resistance > 0:
-        raise SpecError(f"--resistance must be above 0 ohm, got {resistance:g}")
     netlist = Netlist.read(netlist_path(file))
     response = phase_response(netlist, signal, None, charge=charge, timeout=timeout)
     model = phase_model(response, resistance)

@@ -128,10 +128,23 @@ def test_tokens_of_a_checkpoint_leave_everything_behind(divider, capsys):
     assert [Path(one).suffix for one in told["files"]] == [".png"]
 
 
-def test_a_folder_that_cannot_be_written_is_said_before_the_run(divider, capsys):
+@pytest.mark.parametrize(
+    "asked",
+    [
+        [SVA, "--tokens", "2"],
+        ["--all"],
+        ["divider.cir"],
+        ["lc_oscillator", *KICK],
+    ],
+)
+def test_a_folder_that_cannot_be_written_is_said_before_the_run(
+    divider, capsys, monkeypatch, asked
+):
+    monkeypatch.setenv("OSCSIM_NGSPICE", "nothing-may-run")
     (divider / "taken").write_text("")
-    assert run(["spice", SVA, "--tokens", "2", "--out", "taken/here"]) == 2
-    assert "cannot write into taken/here" in capsys.readouterr().err
+    for folder in ("taken/here", "taken"):
+        assert run(["spice", *asked, "--out", folder]) == 2
+        assert f"cannot write into {folder}" in capsys.readouterr().err
 
 
 @pytest.mark.spice
