@@ -107,6 +107,7 @@ def spice(
 
     from oscsim.report.circuit_text import print_circuit, summary_of
     from oscsim.spice.check import check_circuit
+    from oscsim.spice.process import ended_by_signals
 
     if (file is None) != every:
         raise SpecError("give one netlist, or --all for every one that ships")
@@ -125,12 +126,13 @@ def spice(
     kick = _kick(node, charge, resistance, tokens, engine)
     if tokens is not None and file is not None:
         of_tokens |= {"tokens": tokens, "seed": seed}
-        return run_tokens(file, of_tokens, timeout, engine, out, as_json)
+        with ended_by_signals():
+            return run_tokens(file, of_tokens, timeout, engine, out, as_json)
     require_netlist(file, tokens, of_tokens)
     out = Path("runs/spice") if out is None else out
     known: Any = engine
     console = Console(width=None if sys.stdout.isatty() else 120, markup=False)
-    with writable(out):
+    with ended_by_signals(), writable(out):
         if kick is not None:
             return _phase_response(console, file, kick, timeout, out, as_json)
         if file is None:

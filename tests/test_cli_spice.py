@@ -59,7 +59,10 @@ def ngspice():
             ["divider.cir", "--timeout", "0"],
             "--timeout must be finite and above 0 s, got 0",
         ),
-        (["none.cir"], "cannot read the netlist none.cir"),
+        (
+            ["none.cir"],
+            "no netlist none.cir: name a file, or one that ships: attention_",
+        ),
         (["loose.cir"], "cannot read loose.toml"),
     ],
 )

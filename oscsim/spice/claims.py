@@ -18,6 +18,7 @@ Kind: TypeAlias = Literal[
     "frequency", "energy", "start_up", "lock", "diffusion",
 ]  # fmt: skip
 _VERDICTS = ("start_up", "lock")
+_FEWEST_TIMES = {"phase": 1, "order_parameter": 2, "diffusion": 3}
 _STRICT = ConfigDict(extra="forbid", frozen=True)
 
 
@@ -68,7 +69,7 @@ class Claim(BaseModel):
     kind: Kind
     signals: tuple[str, ...]
     expected: float | str | tuple[tuple[float, ...], ...]
-    tolerance: float = Field(default=0.0, ge=0)
+    tolerance: float = Field(default=0.0, ge=0, allow_inf_nan=False)
     unit: str = "1"
     source: str
     case: str = "as written"
@@ -95,6 +96,14 @@ class Claim(BaseModel):
                 )
         if not self.signals:
             raise ValueError("signals is empty: name at least one")
+        numbers = (*np.ravel(self.expected), *self.times)
+        if not isinstance(self.expected, str) and not np.isfinite(numbers).all():
+            raise ValueError("expected and times must be finite")
+        fewest = _FEWEST_TIMES.get(self.kind, 0)
+        if len(self.times) < fewest:
+            raise ValueError(
+                f"a {self.kind} claim needs {fewest} times, got {len(self.times)}"
+            )
         return self
 
 
@@ -186,8 +195,10 @@ def measure(claim: Claim, run: Simulation) -> float | str | FloatArray:
     Raises
     ------
     SpecError
-        If a signal or a ``.meas`` result is not there, or a waveform is too short.
+        If a signal or a ``.meas`` result is not there, a waveform is too short, or a
+        time is outside the run.
     """
+    _require_times(claim, run)
     return _MEASURES[claim.kind](claim, run)
 
 
@@ -211,6 +222,20 @@ def difference(claim: Claim, measured: float | str | FloatArray) -> float:
     if turn:
         apart = (apart + turn / 2) % turn - turn / 2
     return float(np.max(np.abs(apart)))
+
+
+def _require_times(claim: Claim, run: Simulation) -> None:
+    """Refuse a time at which nothing was simulated: the last value would stand in."""
+    # the third time of a diffusion is an interval
+    asked = claim.times[:2] if claim.kind == "diffusion" else claim.times
+    time = run.waveforms.time
+    # rounding of the last step only
+    slack = 1e-9 * float(time[-1] - time[0])
+    if asked and not (time[0] - slack <= min(asked) and max(asked) <= time[-1] + slack):
+        raise SpecError(
+            f"times of {claim.name!r} must lie in the run, {time[0]:g} to "
+            f"{time[-1]:g} s, got {min(asked):g} to {max(asked):g} s"
+        )
 
 
 def _measure(claim: Claim, run: Simulation) -> float:
