@@ -66,14 +66,14 @@ def spice(
         float, typer.Option("--timeout", help="Longest time of one run (s).")
     ] = 300.0,
     seed: Annotated[
-        int,
+        int | None,
         typer.Option(
             "--seed",
-            help="Seed of the noise, or with --tokens of the start.",
+            help="Seed of the noise, or with --tokens of the start; 0 if absent.",
             min=0,
             max=2**32 - 1,
         ),
-    ] = 0,
+    ] = None,
     node: Annotated[
         str | None,
         typer.Option(
@@ -123,22 +123,25 @@ def spice(
         "duration": duration,
         "config": config,
     }
+    drawn = seed or 0
     kick = _kick(node, charge, resistance, tokens, engine)
     if tokens is not None and file is not None:
-        of_tokens |= {"tokens": tokens, "seed": seed}
+        of_tokens |= {"tokens": tokens, "seed": drawn}
         with ended_by_signals():
             return run_tokens(file, of_tokens, timeout, engine, out, as_json)
     require_netlist(file, tokens, of_tokens)
     out = Path("runs/spice") if out is None else out
     known: Any = engine
+    if seed is not None:
+        _require_noise(file, kick is not None)
     console = Console(width=None if sys.stdout.isatty() else 120, markup=False)
     with ended_by_signals(), writable(out):
         if kick is not None:
             return _phase_response(console, file, kick, timeout, out, as_json)
         if file is None:
-            return _every(console, timeout, seed, known, out, as_json)
-        check = check_circuit(file, timeout, seed, known)
-        files = {"figure": str(_draw(check, out)), **_drawn_noise(file, seed, out)}
+            return _every(console, timeout, drawn, known, out, as_json)
+        check = check_circuit(file, timeout, drawn, known)
+        files = {"figure": str(_draw(check, out)), **_drawn_noise(file, drawn, out)}
         if as_json:
             _print_json(summary_of(check) | files)
         else:
@@ -168,6 +171,24 @@ def _kick(
             f"--resistance must be finite and above 0 ohm, got {resistance:g}"
         )
     return node, charge, resistance
+
+
+def _require_noise(file: str | None, kicked: bool) -> None:
+    """Refuse a seed where nothing is drawn; of those that ship, one has noise."""
+    from oscsim.spice.check import netlist_path
+    from oscsim.spice.netlist import Netlist
+    from oscsim.spice.noise import with_noise
+
+    if kicked:
+        raise SpecError("--seed does not go with --phase-response: nothing is drawn")
+    if file is None:
+        return
+    netlist = Netlist.read(netlist_path(file))
+    if with_noise(netlist, 0) is netlist:
+        raise SpecError(
+            f"{netlist.name} has no noise (TRNOISE): --seed would change nothing, "
+            "leave it away"
+        )
 
 
 def _every(

@@ -84,6 +84,8 @@ KICK = ["--phase-response", "v(b)", "--charge", "1", "--resistance", "1"]
     [
         ([SVA], "looks like a checkpoint: add --tokens"),
         (["--all", "--tokens", "2"], "--tokens takes a checkpoint, --all has none"),
+        (["divider.cir", "--seed", "0"], "no noise (TRNOISE): --seed would change"),
+        (["lc_oscillator", *KICK, "--seed", "1"], "--seed does not go with --phase"),
         (["divider.cir", "--head", "1"], "--head belongs to a checkpoint"),
         (["divider.cir", "--circuit", "lc"], "--circuit belongs to a checkpoint"),
         (["divider.cir", "--engine", "fast"], "must be 'program' or 'shared'"),
@@ -129,6 +131,17 @@ def test_tokens_of_a_checkpoint_leave_everything_behind(divider, capsys):
     assert told["passed"]
     assert told["unsettled"] == 0
     assert [Path(one).suffix for one in told["files"]] == [".png"]
+
+
+def test_a_crash_on_a_checkpoint_names_it(divider, capsys, monkeypatch):
+    program = divider / "crash"
+    program.write_text(
+        '#!/bin/sh\n[ "$1" = --version ] && echo ngspice-39 || kill -SEGV $$\n'
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("OSCSIM_NGSPICE", str(program))
+    assert run(["spice", SVA, "--tokens", "2"]) == 1
+    assert "signal 11 on sva-osc-d2-s0 (sphere)" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
