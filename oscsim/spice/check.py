@@ -7,7 +7,8 @@ import numpy as np
 
 from oscsim.bundled import circuit_folder
 from oscsim.errors import NetlistError, SpecError
-from oscsim.spice.claims import Claim, Expectations, difference, measure
+from oscsim.spice.claims import Claim, Expectations
+from oscsim.spice.measuring import difference, measure
 from oscsim.spice.netlist import Netlist
 from oscsim.spice.ngspice import Engine, Simulation, simulate_circuit
 from oscsim.spice.noise import with_noise

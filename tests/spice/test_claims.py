@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from oscsim.errors import NetlistError, SpecError
-from oscsim.spice.claims import Claim, Expectations, difference, measure
+from oscsim.spice.claims import Claim, Expectations
+from oscsim.spice.measuring import difference, measure
 from oscsim.spice.ngspice import Simulation
 from oscsim.spice.rawfile import Waveforms
 
