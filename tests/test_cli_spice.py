@@ -133,6 +133,16 @@ def test_tokens_of_a_checkpoint_leave_everything_behind(divider, capsys):
     assert [Path(one).suffix for one in told["files"]] == [".png"]
 
 
+@pytest.mark.spice
+@pytest.mark.usefixtures("ngspice")
+def test_a_figure_of_what_is_not_saved_is_said(divider, capsys):
+    (divider / "divider.toml").write_text(SIDECAR.replace("v(b)", "half"))
+    assert run(["spice", "divider.cir"]) == 2
+    told = capsys.readouterr().err
+    assert "divider.toml: figure shows 'half', which the netlist does not" in told
+    assert "results of .meas lines are no signals" in told
+
+
 def test_a_crash_on_a_checkpoint_names_it(divider, capsys, monkeypatch):
     program = divider / "crash"
     program.write_text(

@@ -138,7 +138,7 @@ def check_circuit(
     Raises
     ------
     NetlistError
-        If either file is missing or wrong, its noise cannot be drawn, or ngspice
+        If either file is missing or wrong (its figure included), its noise cannot be drawn, or ngspice
         refuses the netlist.
     SimulatorError
         If ngspice is missing, crashes, stops early or takes too long.
@@ -156,8 +156,21 @@ def check_circuit(
         None,
     )
     runs = dict(zip(variants, done, strict=True))
+    _require_drawn(file.with_suffix(".toml").name, expectations, runs)
     outcomes = tuple(_judge(one, runs[one.case]) for one in expectations.claims)
     return CircuitCheck(netlist.name, expectations, runs, outcomes)
+
+
+def _require_drawn(
+    name: str, expectations: Expectations, runs: dict[str, Simulation]
+) -> None:
+    saved = next(iter(runs.values())).waveforms.signals
+    for one in expectations.figure:
+        if one.lower() not in saved:
+            raise NetlistError(
+                f"{name}: figure shows {one!r:.60}, which the netlist does not save: "
+                f"name one of {', '.join(saved)}; results of .meas lines are no signals"
+            )
 
 
 def _judge(claim: Claim, run: Simulation) -> Outcome:
