@@ -138,8 +138,8 @@ def check_circuit(
     Raises
     ------
     NetlistError
-        If either file is missing or wrong (its figure included), its noise cannot be drawn, or ngspice
-        refuses the netlist.
+        If either file is missing or wrong, the figure shows what is not saved, noise
+        cannot be drawn, or ngspice refuses the netlist.
     SimulatorError
         If ngspice is missing, crashes, stops early or takes too long.
     """
