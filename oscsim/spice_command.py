@@ -1,12 +1,14 @@
 """The command that runs netlists in ngspice and checks their claims."""
 
 import json
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from oscsim.cli_output import writable
 from oscsim.errors import OscsimError, SpecError
 from oscsim.spice_rung_command import CLAIM_FAILED, require_netlist, run_tokens
 
@@ -64,21 +66,22 @@ def spice(
         float, typer.Option("--timeout", help="Longest time of one run (s).")
     ] = 300.0,
     seed: Annotated[
-        int,
+        int | None,
         typer.Option(
             "--seed",
-            help="Seed of the noise, or with --tokens of the start.",
+            help="Seed of the noise, or with --tokens of the start; 0 if absent.",
             min=0,
             max=2**32 - 1,
         ),
-    ] = 0,
+    ] = None,
     node: Annotated[
         str | None,
         typer.Option(
             "--phase-response",
             metavar="SIGNAL",
-            help="Measure the phase response of an oscillator by charge kicks into the "
-            "node of this voltage, e.g. v(a0), and write two of them as a network.",
+            help="Measure the phase response of an oscillator by charge kicks, and "
+            "write two of them as a network; voltage of the node that the kick source "
+            "of the netlist drives, v(a0) in ring_oscillator.",
         ),
     ] = None,
     charge: Annotated[
@@ -104,6 +107,7 @@ def spice(
 
     from oscsim.report.circuit_text import print_circuit, summary_of
     from oscsim.spice.check import check_circuit
+    from oscsim.spice.process import ended_by_signals
 
     if (file is None) != every:
         raise SpecError("give one netlist, or --all for every one that ships")
@@ -119,26 +123,31 @@ def spice(
         "duration": duration,
         "config": config,
     }
+    drawn = seed or 0
     kick = _kick(node, charge, resistance, tokens, engine)
     if tokens is not None and file is not None:
-        of_tokens |= {"tokens": tokens, "seed": seed}
-        return run_tokens(file, of_tokens, timeout, engine, out, as_json)
+        of_tokens |= {"tokens": tokens, "seed": drawn}
+        with ended_by_signals():
+            return run_tokens(file, of_tokens, timeout, engine, out, as_json)
     require_netlist(file, tokens, of_tokens)
     out = Path("runs/spice") if out is None else out
     known: Any = engine
+    if seed is not None:
+        _require_noise(file, kick is not None)
     console = Console(width=None if sys.stdout.isatty() else 120, markup=False)
-    if kick is not None:
-        return _phase_response(console, file, kick, timeout, out, as_json)
-    if file is not None:
-        check = check_circuit(file, timeout, seed, known)
-        files = {"figure": str(_draw(check, out)), **_drawn_noise(file, seed, out)}
+    with ended_by_signals(), writable(out):
+        if kick is not None:
+            return _phase_response(console, file, kick, timeout, out, as_json)
+        if file is None:
+            return _every(console, timeout, drawn, known, out, as_json)
+        check = check_circuit(file, timeout, drawn, known)
+        files = {"figure": str(_draw(check, out)), **_drawn_noise(file, drawn, out)}
         if as_json:
             _print_json(summary_of(check) | files)
         else:
             print_circuit(console, check)
             typer.echo("\n".join(f"{name}: {path}" for name, path in files.items()))
         return 0 if check.passed else CLAIM_FAILED
-    return _every(console, timeout, seed, known, out, as_json)
 
 
 def _kick(
@@ -155,7 +164,31 @@ def _kick(
         raise SpecError("--phase-response, --charge and --resistance belong together")
     if tokens is not None or engine != "program":
         raise SpecError("--phase-response goes with neither --tokens nor --engine")
+    if not (math.isfinite(charge) and charge != 0):
+        raise SpecError(f"--charge must be finite and not 0 C, got {charge:g}")
+    if not 0 < resistance < math.inf:
+        raise SpecError(
+            f"--resistance must be finite and above 0 ohm, got {resistance:g}"
+        )
     return node, charge, resistance
+
+
+def _require_noise(file: str | None, kicked: bool) -> None:
+    """Refuse a seed where nothing is drawn; of those that ship, one has noise."""
+    from oscsim.spice.check import netlist_path
+    from oscsim.spice.netlist import Netlist
+    from oscsim.spice.noise import with_noise
+
+    if kicked:
+        raise SpecError("--seed does not go with --phase-response: nothing is drawn")
+    if file is None:
+        return
+    netlist = Netlist.read(netlist_path(file))
+    if with_noise(netlist, 0) is netlist:
+        raise SpecError(
+            f"{netlist.name} has no noise (TRNOISE): --seed would change nothing, "
+            "leave it away"
+        )
 
 
 def _every(
@@ -216,8 +249,6 @@ def _phase_response(
     signal, charge, resistance = asked
     if file is None:
         raise SpecError("--phase-response needs one netlist, not --all")
-    if not resistance > 0:
-        raise SpecError(f"--resistance must be above 0 ohm, got {resistance:g}")
     netlist = Netlist.read(netlist_path(file))
     response = phase_response(netlist, signal, None, charge=charge, timeout=timeout)
     model = phase_model(response, resistance)

@@ -59,7 +59,10 @@ def ngspice():
             ["divider.cir", "--timeout", "0"],
             "--timeout must be finite and above 0 s, got 0",
         ),
-        (["none.cir"], "cannot read the netlist none.cir"),
+        (
+            ["none.cir"],
+            "no netlist none.cir: name a file, or one that ships: attention_",
+        ),
         (["loose.cir"], "cannot read loose.toml"),
     ],
 )
@@ -81,6 +84,8 @@ KICK = ["--phase-response", "v(b)", "--charge", "1", "--resistance", "1"]
     [
         ([SVA], "looks like a checkpoint: add --tokens"),
         (["--all", "--tokens", "2"], "--tokens takes a checkpoint, --all has none"),
+        (["divider.cir", "--seed", "0"], "no noise (TRNOISE): --seed would change"),
+        (["lc_oscillator", *KICK, "--seed", "1"], "--seed does not go with --phase"),
         (["divider.cir", "--head", "1"], "--head belongs to a checkpoint"),
         (["divider.cir", "--circuit", "lc"], "--circuit belongs to a checkpoint"),
         (["divider.cir", "--engine", "fast"], "must be 'program' or 'shared'"),
@@ -128,10 +133,44 @@ def test_tokens_of_a_checkpoint_leave_everything_behind(divider, capsys):
     assert [Path(one).suffix for one in told["files"]] == [".png"]
 
 
-def test_a_folder_that_cannot_be_written_is_said_before_the_run(divider, capsys):
+@pytest.mark.spice
+@pytest.mark.usefixtures("ngspice")
+def test_a_figure_of_what_is_not_saved_is_said(divider, capsys):
+    (divider / "divider.toml").write_text(SIDECAR.replace("v(b)", "half"))
+    assert run(["spice", "divider.cir"]) == 2
+    told = capsys.readouterr().err
+    assert "divider.toml: figure shows 'half', which the netlist does not" in told
+    assert "results of .meas lines are no signals" in told
+
+
+def test_a_crash_on_a_checkpoint_names_it(divider, capsys, monkeypatch):
+    program = divider / "crash"
+    program.write_text(
+        '#!/bin/sh\n[ "$1" = --version ] && echo ngspice-39 || kill -SEGV $$\n'
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("OSCSIM_NGSPICE", str(program))
+    assert run(["spice", SVA, "--tokens", "2"]) == 1
+    assert "signal 11 on sva-osc-d2-s0 (sphere)" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        [SVA, "--tokens", "2"],
+        ["--all"],
+        ["divider.cir"],
+        ["lc_oscillator", *KICK],
+    ],
+)
+def test_a_folder_that_cannot_be_written_is_said_before_the_run(
+    divider, capsys, monkeypatch, asked
+):
+    monkeypatch.setenv("OSCSIM_NGSPICE", "nothing-may-run")
     (divider / "taken").write_text("")
-    assert run(["spice", SVA, "--tokens", "2", "--out", "taken/here"]) == 2
-    assert "cannot write into taken/here" in capsys.readouterr().err
+    for folder in ("taken/here", "taken"):
+        assert run(["spice", *asked, "--out", folder]) == 2
+        assert f"cannot write into {folder}" in capsys.readouterr().err
 
 
 @pytest.mark.spice

@@ -43,12 +43,23 @@ def phase_response_figure(
         left.set_title("waveform")
         scale, prefix = scale_of(float(np.abs(response.response).max()))
         _line(middle, turn, response.response / scale, INK, LINES[0])
+        phases = (np.arange(len(response.kicks)) + 0.5) / max(len(response.kicks), 1)
+        middle.plot(
+            2 * np.pi * phases, response.kicks / scale, "o", ms=3.0, mfc="w", color=INK
+        )
         middle.set_ylabel(f"shift per charge ({prefix}rad/C)")
         middle.set_title("phase response")
         d, whole = sampled(model)
         scale, prefix = scale_of(float(np.abs(whole).max()))
         exact = response.coupling(model.resistance)
-        _line(right, turn, exact / scale, INK, LINES[0], "mean over a period")
+        _line(
+            right,
+            turn,
+            exact / scale,
+            INK,
+            LINES[0],
+            "mean over a period of response and waveform",
+        )
         label = f"{len(model.harmonics)} harmonic" + "s" * (len(model.harmonics) > 1)
         _line(right, d, whole / scale, ORANGE, LINES[1], label)
         odd = model.harmonics[:, 0] @ np.sin(
@@ -66,7 +77,13 @@ def phase_response_figure(
             ax.set_xticks(np.pi * np.arange(3), ["0", "π", "2π"])
             ax.axhline(0.0, color="#9a9a9a", lw=0.6, zorder=0)
         handles, labels = right.get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=3)
+        figure.legend(
+            handles,
+            labels,
+            loc="outside lower right",
+            ncols=3,
+            title="coupling function, right panel; points in the middle: kicks",
+        )
         figure.suptitle(plain(f"{name} (ngspice, charge kicks)"), fontsize=9.5)
     return figure
 

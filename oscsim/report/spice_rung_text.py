@@ -83,6 +83,10 @@ def notes_on(rung: SpiceRung) -> list[str]:
         ]
     else:
         notes = ["times and energies in units of 1 V, 1 S and 1 F"]
+    notes.append(
+        "full scale: the largest sum of |weights| times |anchors| of the "
+        f"{len(rung.positions)} queries here, so |h| depends on which are picked"
+    )
     if rung.unsettled:
         notes.append(
             "a token that did not settle has too little drive for the time: its "

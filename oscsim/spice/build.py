@@ -27,7 +27,8 @@ def to_circuit(
     """Return the circuit of a network or of an attention head.
 
     Built from the sub-circuits in ``circuits/``. ``Circuit.netlist()`` is ready for
-    `simulate_circuit`; ``Circuit.text()`` is what plain ngspice runs.
+    `oscsim.spice.ngspice.simulate_circuit`; ``Circuit.text()`` is what plain ngspice
+    runs, as ``ngspice -b -r out.raw FILE``.
 
     Parameters
     ----------

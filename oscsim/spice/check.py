@@ -1,7 +1,5 @@
 """Run a circuit in all its cases and compare it with what it claims."""
 
-import os
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,10 +7,12 @@ import numpy as np
 
 from oscsim.bundled import circuit_folder
 from oscsim.errors import NetlistError, SpecError
-from oscsim.spice.claims import Claim, Expectations, difference, measure
+from oscsim.spice.claims import Claim, Expectations
+from oscsim.spice.measuring import difference, measure
 from oscsim.spice.netlist import Netlist
 from oscsim.spice.ngspice import Engine, Simulation, simulate_circuit
 from oscsim.spice.noise import with_noise
+from oscsim.spice.process import side_by_side
 from oscsim.typing import FloatArray
 
 
@@ -96,9 +96,19 @@ def netlist_path(path: str | Path) -> Path:
     ----------
     path : str or Path
         The file, or a name.
+
+    Raises
+    ------
+    NetlistError
+        If there is neither; the names that ship are listed.
     """
     file, shipped = Path(path), circuit_folder() / f"{path}.cir"
-    return shipped if not file.exists() and shipped.exists() else file
+    if file.exists() or shipped.exists():
+        return file if file.exists() else shipped
+    raise NetlistError(
+        f"there is no netlist {path}: name a file, or one that ships: "
+        f"{', '.join(one.stem for one in circuits())}"
+    )
 
 
 def check_circuit(
@@ -128,8 +138,8 @@ def check_circuit(
     Raises
     ------
     NetlistError
-        If either file is missing or wrong, its noise cannot be drawn, or ngspice
-        refuses the netlist.
+        If either file is missing or wrong, the figure shows what is not saved, noise
+        cannot be drawn, or ngspice refuses the netlist.
     SimulatorError
         If ngspice is missing, crashes, stops early or takes too long.
     """
@@ -140,14 +150,27 @@ def check_circuit(
         case.name: with_noise(netlist.changed(case.parameters), seed)
         for case in expectations.cases
     }
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        done = pool.map(
-            lambda one: simulate_circuit(one, timeout, engine=engine),
-            variants.values(),
-        )
-        runs = dict(zip(variants, done, strict=True))
+    done = side_by_side(
+        lambda one: simulate_circuit(one, timeout, engine=engine),
+        list(variants.values()),
+        None,
+    )
+    runs = dict(zip(variants, done, strict=True))
+    _require_drawn(file.with_suffix(".toml").name, expectations, runs)
     outcomes = tuple(_judge(one, runs[one.case]) for one in expectations.claims)
     return CircuitCheck(netlist.name, expectations, runs, outcomes)
+
+
+def _require_drawn(
+    name: str, expectations: Expectations, runs: dict[str, Simulation]
+) -> None:
+    saved = next(iter(runs.values())).waveforms.signals
+    for one in expectations.figure:
+        if one.lower() not in saved:
+            raise NetlistError(
+                f"{name}: figure shows {one!r:.60}, which the netlist does not save: "
+                f"name one of {', '.join(saved)}; results of .meas lines are no signals"
+            )
 
 
 def _judge(claim: Claim, run: Simulation) -> Outcome:

@@ -13,6 +13,9 @@ TIGHT = "reltol=1e-6 abstol=1e-12 vntol=1e-9 chgtol=1e-18 trtol=1"
 """For normalised units, whose values are near 1: the defaults would leave 2e-4."""
 
 
+ALONE = "Generated. Licence: MIT. Runs alone: ngspice -b -r out.raw FILE"
+
+
 @dataclass(frozen=True)
 class Instance:
     """One sub-circuit in its place.
@@ -101,8 +104,12 @@ class Circuit:
             )
 
     def text(self) -> str:
-        """Return the netlist, written here and without any other program."""
-        lines = [f"* {self.title}", "* Generated. Licence: MIT."]
+        """Return the netlist, written here and without any other program.
+
+        It states no output of its own, so plain ngspice runs it with ``-r`` only:
+        ``ngspice -b -r out.raw FILE``.
+        """
+        lines = [f"* {self.title}", f"* {ALONE}"]
         lines += [f".param {name}={value}" for name, value in self.parameters]
         lines += self.subcircuits
         lines += [_line(element) for element in self.elements]

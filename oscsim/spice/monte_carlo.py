@@ -1,8 +1,6 @@
 """The same circuit with other component values: one draw of mismatch each."""
 
-import os
 import re
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,6 +8,7 @@ import numpy as np
 from oscsim.errors import NetlistError, SpecError
 from oscsim.spice.netlist import Netlist
 from oscsim.spice.ngspice import Simulation, simulate_circuit
+from oscsim.spice.process import side_by_side
 from oscsim.substrate.mismatch import Stage, StaticDraws
 from oscsim.typing import FloatArray
 
@@ -176,8 +175,9 @@ def monte_carlo(
         mismatch_factors(sigma, n, seed=seed, chip=chip) for chip in range(n_draws)
     ]
     circuits = [with_factors(netlist, kind, parameter, one) for one in drawn]
-    with ThreadPoolExecutor(n_processes or os.cpu_count()) as pool:
-        runs = list(pool.map(lambda one: simulate_circuit(one, timeout), circuits))
+    runs = side_by_side(
+        lambda one: simulate_circuit(one, timeout), circuits, n_processes
+    )
     return [Draw(one, run) for one, run in zip(drawn, runs, strict=True)]
 
 

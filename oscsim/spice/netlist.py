@@ -1,15 +1,18 @@
 """A netlist as text: read, checked, and run with other parameters."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from oscsim.errors import NetlistError
+from oscsim.spice.expand import Line, expanded, meaningful
 
 _NODES = {"r": 2, "c": 2, "l": 2, "v": 2, "i": 2, "b": 2, "d": 2, "e": 4, "g": 4}
-_NODES |= {"m": 4, "j": 3, "q": 3, "s": 4}
-_INCLUDE = re.compile(r"(\s*\.inc(?:lude)?\s+)[\"']?([^\"']+?)[\"']?\s*$", re.I)
+_NODES |= {"m": 4, "j": 3, "q": 3, "s": 4, "f": 2, "h": 2, "w": 2, "z": 3, "u": 3}
+_NODES |= {"o": 4, "t": 4, "y": 4}
+_BEFORE_MODEL = "xanp"
+_NO_NODE = re.compile(r"[={(]|^(poly|value|vol|cur|table|laplace|params:)$", re.I)
 _VALUE = r"(\{[^}]*\}|[^\s{}]+)"
 
 
@@ -43,9 +46,10 @@ class Netlist:
         Raises
         ------
         NetlistError
-            If it cannot be read, is empty, has no ``.tran`` line, has a
-            ``.control`` block (these run commands), or two of its nodes differ
-            only in case (SPICE would short them).
+            If it cannot be read, is empty, has no ``.tran`` line, could run
+            commands itself or by a file that it includes
+            (`oscsim.spice.expand.expanded`), or two of its nodes differ only in
+            case (SPICE would short them).
         """
         try:
             text = path.read_text(encoding="utf-8")
@@ -64,32 +68,25 @@ class Netlist:
         NetlistError
             As `Netlist.read` says.
         """
-        lines = self._lines()
-        words = [line.split()[0].lower() for line in lines]
-        if ".control" in words:
-            raise NetlistError(
-                f"{self.name} has a .control block, which runs commands: remove it "
-                "and state results as .meas lines"
-            )
-        if ".tran" not in words:
+        lines = meaningful([line.text for line in self.expanded()[1:]])
+        if not lines:
+            raise NetlistError(f"{self.name} is empty: give a netlist")
+        if ".tran" not in [line.split()[0].lower() for line in lines]:
             raise NetlistError(
                 f"{self.name} has no .tran line: add one, with its largest step as "
                 "fourth number"
             )
-        seen: dict[str, str] = {}
-        for node in (node for line in lines for node in _nodes(line)):
-            other = seen.setdefault(node.lower(), node)
-            if other != node:
-                raise NetlistError(
-                    f"{self.name} has nodes {other!r} and {node!r}, which SPICE takes "
-                    "for one: rename one of them"
-                )
+        for first, second in _clashes(lines):
+            raise NetlistError(
+                f"{self.name} has nodes {first!r} and {second!r}, which SPICE takes "
+                "for one: rename one of them"
+            )
 
     def parameters(self) -> dict[str, str]:
         """Return the ``.param`` values as they are written, by lower-case name."""
         return {
             name.lower(): value
-            for line in self._lines()
+            for line in meaningful(self.text.splitlines()[1:])
             if line.lower().startswith(".param")
             for name, value in re.findall(rf"(\w+)\s*=\s*{_VALUE}", line)
         }
@@ -118,10 +115,15 @@ class Netlist:
             text = re.sub(pattern, rf"\g<1>{float(value)!r}", text, flags=re.I | re.M)
         return replace(self, text=text)
 
-    def included(self) -> list[Path]:
-        """Return the files that its ``.include`` lines name."""
-        found = map(_INCLUDE.match, self.text.splitlines())
-        return [self.folder / one.group(2) for one in found if one]
+    def expanded(self) -> list[Line]:
+        """Return its lines with the files that it includes in their places.
+
+        Raises
+        ------
+        NetlistError
+            As `oscsim.spice.expand.expanded` says.
+        """
+        return expanded(self.name, self.text, self.folder)
 
     def deck(self, raw: str) -> str:
         """Return the text that makes ngspice run it and write its waveforms.
@@ -138,38 +140,55 @@ class Netlist:
         return "\n".join(self.deck_lines() + commands)
 
     def deck_lines(self) -> list[str]:
-        """Return the lines before ``.end``, with absolute names of files."""
-        kept = []
-        for line in self.text.splitlines():
-            if line.strip().lower() == ".end":
-                break
-            kept.append(self._absolute(line))
-        return kept
+        """Return the lines before ``.end``, included files in their places.
 
-    def _absolute(self, line: str) -> str:
-        found = _INCLUDE.match(line)
-        if found is None or Path(found.group(2)).is_absolute():
-            return line
-        return f'{found.group(1)}"{self.folder / found.group(2)}"'
+        Raises
+        ------
+        NetlistError
+            If one of them could run commands.
+        """
+        return [line.text for line in self.expanded()]
 
-    def _lines(self) -> list[str]:
-        """Return the lines that mean something, continuations joined, no title."""
-        joined: list[str] = []
-        for line in self.text.splitlines()[1:]:
-            bare = re.split(r"[;$]\s", line, maxsplit=1)[0].strip()
-            if bare.startswith("+") and joined:
-                joined[-1] += " " + bare[1:].strip()
-            elif bare and not bare.startswith("*"):
-                joined.append(bare)
-        if not joined:
-            raise NetlistError(f"{self.name} is empty: give a netlist")
-        return joined
+
+def _clashes(lines: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield names of nodes of one scope that differ only in case.
+
+    Nodes of a sub-circuit are its own, but for those of ``.global``.
+    """
+    shared = {
+        node.lower(): node
+        for line in lines
+        if line.lower().startswith(".global")
+        for node in line.split()[1:]
+    }
+    scopes: list[dict[str, str]] = [{}]
+    for line in lines:
+        first = line.split()[0].lower()
+        if first in (".subckt", ".macro"):
+            scopes.append({})
+        for node in _nodes(line):
+            low = node.lower()
+            other = shared.get(low) or scopes[-1].setdefault(low, node)
+            if other != node:
+                yield other, node
+        if first in (".ends", ".eom") and len(scopes) > 1:
+            scopes.pop()
 
 
 def _nodes(line: str) -> list[str]:
-    """Return the nodes that an element line names."""
+    """Return the nodes that an element line names, or the ports of a sub-circuit."""
     words = line.split()
-    if words[0][0].lower() == "x":
-        plain = [word for word in words if "=" not in word and "{" not in word]
-        return plain[1:-1]
-    return words[1 : 1 + _NODES.get(words[0][0].lower(), 0)]
+    kind = words[0][0].lower()
+    if words[0].lower() in (".subckt", ".macro"):
+        found = words[2:]
+    elif kind in _BEFORE_MODEL:
+        plain = [word for word in words[1:] if not _NO_NODE.search(word)]
+        found = plain[:-1]
+    else:
+        found = words[1 : 1 + _NODES.get(kind, 0)]
+    nodes = []
+    for word in found:
+        if _NO_NODE.search(word):
+            break
+        nodes += [word.strip("[]~")] if not word.startswith("%") else []
+    return [node for node in nodes if node]

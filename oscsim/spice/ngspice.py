@@ -13,6 +13,7 @@ from typing import Literal, TypeAlias
 from oscsim.errors import NetlistError, SimulatorError
 from oscsim.files import write_whole
 from oscsim.spice.netlist import Netlist
+from oscsim.spice.process import run_program
 from oscsim.spice.rawfile import Waveforms, read_raw
 
 Engine: TypeAlias = Literal["program", "shared"]
@@ -51,32 +52,39 @@ class Simulation:
     seconds: float
 
 
-def find_ngspice() -> str:
+def find_ngspice(timeout: float = 30.0) -> str:
     """Return the path of the ngspice program.
 
     The environment variable ``OSCSIM_NGSPICE`` names another one.
 
+    Parameters
+    ----------
+    timeout : float
+        Longest wall time (s) for it to say its version, 30 s at most.
+
     Raises
     ------
     SimulatorError
-        If there is none, it does not say its version, or it is too old.
+        If there is none, it does not say its version in time, or it is too old.
     """
     name = os.environ.get("OSCSIM_NGSPICE", "ngspice")
+    if not name.strip():
+        raise SimulatorError(
+            "OSCSIM_NGSPICE is empty: name the program, or leave it unset"
+        )
     program = shutil.which(name)
     if program is None:
         raise SimulatorError(f"the program {name!r} was not found: {INSTALL}")
+    allowed = min(timeout, 30.0)
     try:
-        said = subprocess.run(
-            [program, "--version"],
-            capture_output=True,
-            text=True,
-            errors="replace",
-            stdin=subprocess.DEVNULL,
-            timeout=30,
-            check=False,
-        ).stdout
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise SimulatorError(f"{program} does not run ({error}): {INSTALL}") from None
+        _, said = run_program([program, "--version"], None, allowed)
+    except OSError as error:
+        reason = error.strerror or error
+        raise SimulatorError(f"{program} does not run ({reason}): {INSTALL}") from None
+    except subprocess.TimeoutExpired:
+        raise SimulatorError(
+            f"{program} did not say its version within {allowed:g} s: {INSTALL}"
+        ) from None
     found = re.search(r"ngspice-(\d+)", said)
     if found is None:
         raise SimulatorError(f"{program} does not say its version: {INSTALL}")
@@ -139,32 +147,20 @@ def simulate_circuit(
         from oscsim.spice.pyspice import simulate_shared  # noqa: PLC0415
 
         return simulate_shared(netlist)
-    program = find_ngspice()
+    program = find_ngspice(timeout)
     with tempfile.TemporaryDirectory(prefix="oscsim-spice-") as name:
         folder = Path(name)
         (folder / "deck.cir").write_text(netlist.deck("out.raw"), encoding="utf-8")
         started = time.perf_counter()
         try:
-            done = subprocess.run(
-                [program, "-n", "-b", "deck.cir"],
-                cwd=folder,
-                env=os.environ | {"LC_ALL": "C"},
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                errors="replace",
-                timeout=timeout,
-                check=False,
-            )
+            code, log = run_program([program, "-n", "-b", "deck.cir"], folder, timeout)
         except subprocess.TimeoutExpired:
             raise SimulatorError(
                 f"{netlist.name} was not done after {timeout:g} s: shorten the "
                 "analysis, or allow more time"
             ) from None
         seconds = time.perf_counter() - started
-        log = done.stdout
-        _require_success(netlist.name, done.returncode, log, folder / "out.raw")
+        _require_success(netlist.name, code, log, folder / "out.raw")
         if keep is not None:
             write_whole(keep, (folder / "out.raw").read_bytes())
         return Simulation(read_raw(folder / "out.raw"), measures_of(log), log, seconds)
@@ -175,6 +171,10 @@ def _require_success(name: str, code: int, log: str, raw: Path) -> None:
         raise SimulatorError(f"ngspice crashed with signal {-code} on {name}")
     if "Timestep too small" in log or "aborted" in log:
         raise SimulatorError(f"{name} stopped before its end: {reason_in(log)}")
+    if code == 0 and not raw.exists() and not _TELLING.search(log):
+        raise SimulatorError(
+            f"ngspice wrote no waveforms of {name} and gave no reason: {reason_in(log)}"
+        )
     if code != 0 or not raw.exists():
         raise NetlistError(f"ngspice refused {name}: {reason_in(log)}")
 

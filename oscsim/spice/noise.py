@@ -102,10 +102,10 @@ def _is_random(text: str) -> bool:
 
 def _refuse_included(netlist: Netlist) -> None:
     """Refuse noise that ngspice would draw itself, from another file."""
-    for name in netlist.included():
-        if name.is_file() and _is_random(name.read_text(errors="replace")):
+    for line in netlist.expanded():
+        if line.file and _is_random(line.text) and not line.text.startswith("*"):
             raise NetlistError(
-                f"{netlist.name}: {name.name}, which it includes, makes noise: move "
+                f"{netlist.name}: {line.file}, which it includes, makes noise: move "
                 "the source to the top level"
             )
 

@@ -14,6 +14,7 @@ from oscsim.typing import FloatArray
 _MOST = 16
 _TIMES = 60.0
 _STEP = 0.05
+_WEAK = 0.1
 
 
 @dataclass(frozen=True)
@@ -144,9 +145,14 @@ def phase_model(
     Raises
     ------
     SpecError
-        If the resistance is not above 0, or the phases do not pull each other
-        together: there is no lock range.
+        If the resistance is not finite and above 0, the phases do not pull each
+        other together (there is no lock range), or the lock range or the shift is
+        above a tenth of the frequency: phases alone describe a weak coupling.
     """
+    if not 0 < resistance < np.inf:
+        raise SpecError(
+            f"resistance must be finite and above 0 ohm, got {resistance:g}"
+        )
     found = np.fft.rfft(response.coupling(resistance)) / len(response.response)
     harmonics = 2 * np.stack([-found.imag, found.real], axis=-1)[1 : _MOST + 1]
     size = np.hypot(*harmonics.T)
@@ -159,6 +165,15 @@ def phase_model(
         raise SpecError(
             "the measured response holds no pair together: check that the charge moves "
             "the phase"
+        )
+    strong = max(model.lock_range(), abs(model.shift)) / (
+        2 * np.pi * model.frequency_hz
+    )
+    if strong > _WEAK:
+        raise SpecError(
+            f"a resistance of {resistance:g} ohm moves the frequency by "
+            f"{strong:.3g} of it, {_WEAK:g} at most: phases alone describe a weak "
+            f"coupling; give at least {resistance * strong / _WEAK:.3g} ohm"
         )
     return model
 

@@ -1,10 +1,12 @@
 """The phase response of an oscillator in a netlist, and what a pair of them does."""
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from oscsim.errors import SpecError
+from oscsim.spice.expand import meaningful
 from oscsim.spice.netlist import Netlist
 from oscsim.spice.ngspice import simulate_circuit
 from oscsim.spice.waveforms import rising_crossings
@@ -12,6 +14,8 @@ from oscsim.typing import FloatArray
 
 _GRID = 512
 _FIRST = 15
+_LINEAR = 0.1
+_LARGEST = 0.2
 
 
 @dataclass(frozen=True)
@@ -26,11 +30,15 @@ class PhaseResponse:
         G (rad/C) at even phases from a rising crossing; positive is ahead.
     waveform : FloatArray, shape (512,)
         Voltage (V) of the kicked node at these phases.
+    kicks : FloatArray, shape (n,)
+        G (rad/C) as measured, at the phases (k + 1/2) / n of a turn; empty if it was
+        not measured.
     """
 
     frequency_hz: float
     response: FloatArray
     waveform: FloatArray
+    kicks: FloatArray = field(default_factory=lambda: np.empty(0))
 
     def coupling(self, resistance: float) -> FloatArray:
         """Return the coupling function of a resistor to an equal oscillator.
@@ -142,16 +150,21 @@ def phase_response(
     Raises
     ------
     SpecError
-        If ``charge`` is 0, ``n_phases`` is below 8, or the run has fewer than 25
-        periods.
+        If ``charge`` is 0 or not finite, ``n_phases`` is below 8, ``signal`` is not
+        the voltage of the node that the kick source drives, the run has fewer than
+        25 periods, a kick moves the phase by more than a fifth of a period, or half
+        the charge does not, at three phases, move it by half as much within 10 % of
+        the largest shift: then the charge is too large for a linear response, or too
+        small for the time step.
     NetlistError, SimulatorError
         If the netlist does not run.
     """
-    if charge == 0 or n_phases < 8:
+    if not (math.isfinite(charge) and charge != 0) or n_phases < 8:
         raise SpecError(
-            "give a charge other than 0 and at least 8 phases, got "
+            "give a finite charge other than 0 and at least 8 phases, got "
             f"{charge:g} C and {n_phases}"
         )
+    _require_kicked(netlist, signal)
     free = simulate_circuit(netlist.changed({"kick_charge": 0.0}), timeout).waveforms
     if level is None:
         late = free.signal(signal)[len(free.time) // 2 :]
@@ -166,30 +179,73 @@ def phase_response(
     start = float(crossings[_FIRST])
     at = (np.arange(n_phases) + 0.5) / n_phases
     width = period / 100
-    shifts = []
-    for share in at:
-        when = start + share * period - width
-        ahead = [
+
+    def shift(share: float, size: float) -> float:
+        values = {"kick_time": start + share * period - width, "kick_width": width}
+        behind, ahead = (
             _last_crossing(
-                netlist.changed(
-                    {
-                        "kick_charge": signed,
-                        "kick_time": when,
-                        "kick_width": width,
-                    }
-                ),
+                netlist.changed(values | {"kick_charge": signed}),
                 signal,
                 level,
                 float(crossings[-3]),
                 timeout,
             )
-            for signed in (-charge, charge)
-        ]
-        shifts.append((ahead[0] - ahead[1]) / (2 * period))
+            for signed in (-size, size)
+        )
+        return (behind - ahead) / (2 * period)
+
+    shifts = np.array([shift(share, charge) for share in at])
+    most = int(np.argmax(np.abs(shifts)))
+    tried = (most + np.array([0, n_phases // 3, 2 * n_phases // 3])) % n_phases
+    half = np.array([shift(at[k], charge / 2) for k in tried])
+    _require_linear(charge, shifts[tried], half)
     grid = np.arange(_GRID) / _GRID
-    response = _through(2 * np.pi * np.array(shifts) / charge)
+    kicks = 2 * np.pi * shifts / charge
     waveform = np.interp(start + grid * period, free.time, free.signal(signal))
-    return PhaseResponse(1 / period, response, waveform)
+    return PhaseResponse(1 / period, _through(kicks), waveform, kicks)
+
+
+def _require_kicked(netlist: Netlist, signal: str) -> None:
+    """Refuse a signal that is not the voltage of the node that the kicks go into."""
+    lines = meaningful(netlist.text.splitlines()[1:])
+    sources = [
+        line.split()
+        for line in lines
+        if line[0] in "iI" and "kick_charge" in line.lower()
+    ]
+    if len(sources) != 1:
+        raise SpecError(
+            f"{netlist.name} needs one current source with kick_charge in its value, "
+            f"as in ring_oscillator, got {len(sources)}"
+        )
+    node = next((one for one in sources[0][1:3] if one != "0"), "0")
+    if signal.lower().replace(" ", "") != f"v({node.lower()})":
+        raise SpecError(
+            f"{sources[0][0]} of {netlist.name} kicks node {node}: ask for v({node}), "
+            f"got {signal!r:.60}"
+        )
+
+
+def _require_linear(charge: float, whole: FloatArray, half: FloatArray) -> None:
+    """Refuse a charge that is too large for its response to be linear, or too small.
+
+    The first of the shifts is the largest. Several are compared because a shift that
+    is noise may double by chance.
+    """
+    largest = abs(float(whole[0]))
+    if not largest < _LARGEST:
+        raise SpecError(
+            f"a charge of {charge:g} C moves the phase by up to {largest:.3g} of a "
+            f"period, {_LARGEST:g} at most: give a smaller one"
+        )
+    apart = float(np.abs(2 * half - whole).max())
+    if largest == 0 or apart > _LINEAR * largest:
+        raise SpecError(
+            f"{charge:g} C moves the phase by up to {largest:.3g} of a period, and "
+            f"twice what half of it does differs by {apart:.3g}, more than "
+            f"{_LINEAR:.0%}: the charge is too large for a linear response, or too "
+            "small for the time step"
+        )
 
 
 def _through(values: FloatArray) -> FloatArray:

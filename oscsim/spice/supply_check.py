@@ -1,7 +1,5 @@
 """The energies of circuits that ship, beside what the energy model's recipes say."""
 
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 
 from oscsim.bundled import circuit_folder
@@ -9,6 +7,7 @@ from oscsim.spice.monte_carlo import component_values
 from oscsim.spice.netlist import Netlist
 from oscsim.spice.ngspice import Simulation, simulate_circuit
 from oscsim.spice.noise import parameter_value
+from oscsim.spice.process import side_by_side
 from oscsim.spice.supply import (
     SupplyComparison,
     coupler_power,
@@ -57,10 +56,9 @@ def supply_comparisons(timeout: float = 300.0) -> tuple[SupplyComparison, ...]:
         *shipped.values(),
         shipped["lc_pair"].changed({"x": 1.5}),
     ]
-    with ThreadPoolExecutor(2) as pool:
-        ring, pair, lc, attention, slipping = pool.map(
-            lambda one: simulate_circuit(one, timeout), asked
-        )
+    ring, pair, lc, attention, slipping = side_by_side(
+        lambda one: simulate_circuit(one, timeout), asked, 2
+    )
     return (
         *_ring(ring),
         *_ring_pair(pair),

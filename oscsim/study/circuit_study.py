@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +14,7 @@ from oscsim.spice.ngspice import Simulation, simulate_circuit
 from oscsim.spice.noise import parameter_value, with_noise
 from oscsim.spice.phase_model import PhaseModel, phase_model
 from oscsim.spice.phase_response import phase_response
+from oscsim.spice.process import side_by_side
 from oscsim.spice.waveforms import diffusion, frequency, lock_in, lock_verdict
 from oscsim.typing import FloatArray
 
@@ -254,8 +254,7 @@ def _shipped(name: str) -> Netlist:
 
 
 def _all(netlists: Sequence[Netlist], timeout: float) -> list[Simulation]:
-    with ThreadPoolExecutor(2) as pool:
-        return list(pool.map(lambda one: simulate_circuit(one, timeout), netlists))
+    return side_by_side(lambda one: simulate_circuit(one, timeout), netlists, 2)
 
 
 def _unit(vectors: FloatArray) -> FloatArray:

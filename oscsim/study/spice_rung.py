@@ -1,6 +1,6 @@
 """The spice rung of the ladder: tokens of a checkpoint as a circuit in ngspice."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -47,7 +47,8 @@ class SpiceRung:
     run : HeadRun
         Its waveforms as directions, settling times and energies.
     lengths : FloatArray, shape (tokens,)
-        |h_i| as a share of the circuit's full scale.
+        |h_i| as a share of the circuit's full scale: the largest ``sum_j w_ij |r_j|``
+        of the queries that were picked, so it depends on them.
     fixed : FloatArray, shape (tokens, d)
         h/|h|.
     engine_state : FloatArray, shape (tokens, d)
@@ -194,7 +195,8 @@ def spice_rung(
     if duration is None:
         duration = usual_duration(circuit_head, circuit)
     built = to_circuit(circuit_head, duration=duration, circuit=circuit)
-    netlist = built.netlist()
+    # the circuits of all checkpoints have one name
+    netlist = replace(built.netlist(), name=f"{checkpoint.name} ({circuit})")
     run = run_head(circuit_head, netlist, circuit, timeout, keep, engine)
     there = twin.after(run.time_in_scales / circuit_head.full_scale)[0, head][positions]
     digital = settle_digital(drive, Counts())[0, head][positions]
@@ -246,6 +248,11 @@ def angles(first: FloatArray, second: FloatArray) -> FloatArray:
 def _fixed_query(checkpoint: Checkpoint) -> FixedQueryConfig:
     config = checkpoint.config
     if not isinstance(config, FixedQueryConfig) or config.d_osc is None:
+        if getattr(config, "attention", None) == "softmax":
+            raise SpecError(
+                f"{checkpoint.name} is softmax attention and has no oscillators: the "
+                "spice rung needs a fixed-query oscillator model"
+            )
         raise SpecError(
             f"{checkpoint.name} is of family {config.family!r} and has no oscillators "
             "with fixed queries: the spice rung needs a fixed-query oscillator model"

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from oscsim.errors import NetlistError, SpecError
-from oscsim.spice.claims import Claim, Expectations, difference, measure
+from oscsim.spice.claims import Claim, Expectations
+from oscsim.spice.measuring import difference, measure
 from oscsim.spice.ngspice import Simulation
 from oscsim.spice.rawfile import Waveforms
 
@@ -119,8 +120,22 @@ def test_what_cannot_be_measured_is_said():
     with pytest.raises(SpecError, match=r"the \.meas 'none' gave no result"):
         measure(claim("measure", ("none",), 1.0), RUN)
     late = claim("phase", ("v(a)",), 0.0, times=(60,), carrier_hz=1.0)
-    with pytest.raises(SpecError, match="must lie between 1 and 49 s"):
+    with pytest.raises(
+        SpecError, match=r"must lie in the run, 0 to 50 s, got 60 to 60"
+    ):
         measure(late, RUN)
+    edge = claim("phase", ("v(a)",), 0.0, times=(49.9,), carrier_hz=1.0)
+    with pytest.raises(SpecError, match="must lie between 1 and 49 s"):
+        measure(edge, RUN)
+    for times in ((49.0, 50.1), (-1.0, 2.0)):
+        after = claim("trajectory", ("v(ramp)",), ((24.5, 25.0),), times=times)
+        with pytest.raises(SpecError, match="must lie in the run, 0 to 50 s"):
+            measure(after, RUN)
+        window = claim("energy", ("i(vdd)",), 0.1, volts=1.0, times=times)
+        with pytest.raises(SpecError, match="must lie in the run, 0 to 50 s"):
+            measure(window, RUN)
+    whole = claim("trajectory", ("v(ramp)",), ((0.0, 25.0),), times=(0.0, 50.0))
+    assert difference(whole, measure(whole, RUN)) < 1e-12
 
 
 SIDECAR = """purpose = "p"
@@ -152,6 +167,15 @@ def test_a_side_car_reads(tmp_path):
         ('source = "s"', "", "source"),
         ('source = "s"', 'source = "s"\ncase = "other"', "case 'other' of 'c'"),
         ('source = "s"', 'source = "s"\ntolerance = -1', "tolerance"),
+        ('source = "s"', 'source = "s"\ntolerance = inf', "tolerance"),
+        ("expected = 1.0", "expected = nan", "must be finite"),
+        ('source = "s"', 'source = "s"\ntimes = [inf]', "must be finite"),
+        ('kind = "measure"', 'kind = "phase"', "phase claim: 1 needed, got 0"),
+        (
+            'kind = "measure"',
+            'kind = "energy"\ntimes = [1]',
+            "energy claim: 2 needed, got 1",
+        ),
         ('purpose = "p"', "purpose = ", "cannot read"),
         (
             'kind = "measure"\nsignals = ["swing"]\nexpected = 1.0',

@@ -163,8 +163,8 @@ def test_phases_in_the_circuit_spread_as_the_laws_say():
     assert abs(apart) < 4 * np.sqrt(2 / 5472)
     apart = pulled / (_variance(50.0) * (1 - 0.467 * 0.02 * 2)) - 1
     assert abs(apart) < 4 * np.sqrt(2 / (2 * 17 * 144))
-    assert abs(free / 0.04 - 1) < 0.1
-    assert abs(pulled / _variance(50.0) - 1) < 0.1
+    assert claims[0].expected == pytest.approx(0.04 * (1 - 0.02 / (2 * 0.5)))
+    assert claims[0].tolerance == pytest.approx(4 * np.sqrt(2 / 1824) * 0.04, rel=0.05)
     louder, wider = spreads(runs[3])
     assert louder / 0.04 - 1 > 20 * np.sqrt(2 / 5472)
     assert wider / _variance(50.0) - 1 > 20 * np.sqrt(2 / (2 * 17 * 144))

@@ -73,7 +73,7 @@ def test_the_network_file_is_the_pair():
 
 
 def test_what_couples_nothing_is_refused():
-    with pytest.raises(SpecError, match="resistance must be above 0 ohm, got 0"):
+    with pytest.raises(SpecError, match="must be finite and above 0 ohm, got 0"):
         phase_model(sine(), 0.0)
     flat = PhaseResponse(1e6, np.full(512, 1e8), np.sin(GRID))
     with pytest.raises(SpecError, match="holds no pair together"):
@@ -187,12 +187,27 @@ def test_half_a_request_is_one_sentence(capsys, arguments, told):
     assert told in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("charge", ["nan", "inf", "0"])
+def test_a_charge_that_is_no_number_is_one_sentence(capsys, charge):
+    asked = ["--phase-response", "v(p0)", "--resistance", "1", "--charge", charge]
+    assert command(["spice", "lc_oscillator", *asked]) == 2
+    assert "--charge must be finite and not 0 C, got" in capsys.readouterr().err
+
+
+def test_a_coupling_that_phases_do_not_describe_is_refused():
+    """Lock range 1 / (R C) over 2 pi MHz: a tenth of it at 637 ohm."""
+    assert phase_model(sine(), 640.0).lock_range() == pytest.approx(6.25e5, rel=1e-3)
+    with pytest.raises(SpecError, match=r"phases alone .* give at least 637 ohm"):
+        phase_model(sine(), 1e-3)
+
+
 @pytest.mark.parametrize(
     ("file", "ohm", "told"),
     [
         ("--all", "1", "needs one netlist, not --all"),
-        ("lc_oscillator", "0", "--resistance must be above 0 ohm, got 0"),
-        ("kuramoto_crossbar", "1", "no parameter 'kick_charge'"),
+        ("lc_oscillator", "0", "--resistance must be finite and above 0 ohm, got 0"),
+        ("lc_oscillator", "inf", "--resistance must be finite and above 0 ohm"),
+        ("kuramoto_crossbar", "1", "needs one current source with kick_charge"),
     ],
 )
 def test_what_cannot_be_kicked_is_one_sentence(capsys, file, ohm, told):

@@ -54,6 +54,17 @@ def test_what_has_no_answer_is_refused():
         sine().lag(1e5, 1.0)
     with pytest.raises(SpecError, match="got 0 C and 24"):
         phase_response(NETLIST, "v(a)", 0.0, charge=0.0)
+    for wrong in (np.nan, np.inf):
+        with pytest.raises(SpecError, match=f"got {wrong} C and 24"):
+            phase_response(NETLIST, "v(a)", 0.0, charge=wrong)
+    for signal in ("i(l1)", "v(b)", "a"):
+        with pytest.raises(SpecError, match=r"kicks node a: ask for v\(a\), got"):
+            phase_response(NETLIST, signal, 0.0, charge=1e-12)
+    bare = Netlist(
+        "bare", TANK.replace("Ikick", "*Ikick").replace("+ {", "* {"), Path()
+    )
+    with pytest.raises(SpecError, match="one current source with kick_charge"):
+        phase_response(bare, "v(a)", 0.0, charge=1e-12)
     with pytest.raises(SpecError, match="got 1 C and 7"):
         phase_response(NETLIST, "v(a)", 0.0, charge=1.0, n_phases=7)
 
@@ -67,6 +78,7 @@ def test_kicks_measure_the_response_of_an_lc():
     scaled = found.response * 2.53302959e-9
     at = (np.arange(12) + 0.5) / 12 * 512
     measured = np.interp(at, np.arange(512), scaled)
+    np.testing.assert_allclose(found.kicks * 2.53302959e-9, measured, atol=2e-3)
     np.testing.assert_allclose(measured, np.cos(2 * np.pi * at / 512), atol=0.06)
     k = 1 / (2 * 1e5 * 2.53302959e-9)
     assert found.lock_range(1e5) == pytest.approx(2 * k, rel=0.08)
@@ -78,6 +90,21 @@ def test_a_run_of_few_periods_is_refused():
     short = NETLIST.changed({"duration": 15e-6})
     with pytest.raises(SpecError, match="needs 25 periods, got 1"):
         phase_response(short, "v(a)", 0.0, charge=1e-12)
+
+
+@pytest.mark.spice
+@pytest.mark.usefixtures("ngspice")
+@pytest.mark.parametrize(
+    ("charge", "told"),
+    [
+        (1e-25, "too small for the time step"),
+        (2e-9, "too large for a linear response"),
+        (1e-7, "of a period, 0.2 at most: give a smaller one"),
+    ],
+)
+def test_a_charge_of_no_linear_response_is_refused(charge, told):
+    with pytest.raises(SpecError, match=told):
+        phase_response(NETLIST, "v(a)", 0.0, charge=charge, n_phases=8)
 
 
 @pytest.mark.slow

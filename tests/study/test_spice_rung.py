@@ -156,7 +156,7 @@ def test_angles_are_exact_where_they_are_small():
 @pytest.mark.parametrize(
     ("name", "options", "told"),
     [
-        ("sva-softmax-s0", {}, "has no oscillators with fixed queries"),
+        ("sva-softmax-s0", {}, "is softmax attention and has no oscillators"),
         ("kuramoto-260k", {}, "'kuramoto' and has no oscillators with fixed"),
         ("sva-osc-d2-s0", {"tokens": 7}, "the item has 6 tokens, 7 were asked for"),
         ("sva-osc-d2-s0", {"tokens": 0}, "tokens must be a whole number >= 1, got 0"),
