@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from scipy.stats import qmc
 
 from oscsim.errors import SpecError
 from oscsim.substrate.device import CHARACTERISTICS, IMPERFECTIONS, Device
@@ -208,6 +207,8 @@ def latin_hypercube(axes: Sequence[Axis], samples: int, seed: int) -> list[Point
         Points that are drawn more than once, as those of whole numbers may be,
         stand once: there are ``samples`` at most.
     """
+    from scipy.stats import qmc  # noqa: PLC0415  (slow, and not for every worker)
+
     shares = qmc.LatinHypercube(len(axes), rng=np.random.default_rng(seed)).random(
         samples
     )

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
@@ -40,9 +41,9 @@ class Subject:
     checkpoint: Checkpoint
     data: Data
 
-    def __reduce__(self) -> tuple[type["Subject"], tuple[Checkpoint, Data]]:
-        """Take the checkpoint and its items to another process, not the engine."""
-        return Subject, (self.checkpoint, self.data)
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Take checkpoint, items and full scales to another process, not the engine."""
+        return Subject, (self.checkpoint, self.data), {"calibration": self.calibration}
 
     @property
     def metric(self) -> str:
