@@ -233,6 +233,7 @@ def test_energy_at_equal_accuracy_says_what_is_not_reached(tmp_path):
     assert (tmp_path / "energy-accuracy.png").stat().st_size > 10_000
 
 
+@pytest.mark.slow
 def test_quantised_rivals_agree_with_the_table_that_ships(tmp_path):
     out = run("15_quantised_rivals.py", tmp_path)
     shipped = {

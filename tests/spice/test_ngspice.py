@@ -159,6 +159,12 @@ def test_the_first_failure_ends_the_runs_beside_it(stand_in, tmp_path):
     assert ended(started(tmp_path, 1))
 
 
+def heed_signals():
+    """Undo what a job in the background, or under nohup, is told to ignore."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize(
     ("number", "code"),
     [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)],
@@ -173,6 +179,7 @@ def test_a_signal_ends_the_command_and_its_runs(stand_in, tmp_path, number, code
         stderr=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
+        preexec_fn=heed_signals,
     )
     try:
         pids = started(tmp_path, 1)
@@ -180,6 +187,7 @@ def test_a_signal_ends_the_command_and_its_runs(stand_in, tmp_path, number, code
         told = command.communicate(timeout=20)[1]
     finally:
         command.kill()
+        command.communicate()
     assert command.returncode == code, told
     assert ended(pids)
     assert not list((tmp_path / "tmp").iterdir())
