@@ -2,8 +2,6 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +12,7 @@ from oscsim.cli_output import assignments as _assignments
 from oscsim.cli_output import console as _console
 from oscsim.cli_output import out_folder as _out_folder
 from oscsim.cli_output import print_json as _print_json
+from oscsim.cli_output import progress as _progress
 from oscsim.cli_output import writable as _writable
 from oscsim.command_line import (
     INTERRUPTED,
@@ -632,20 +631,6 @@ def _deliver(
 def _interrupted(result: "AnyRun") -> int:
     done, asked = len(result.outputs), result.chips_asked
     return _complain(f"interrupted after {done} of {asked} chips", INTERRUPTED)
-
-
-@contextmanager
-def _progress(what: str, quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
-    """Show a bar on a terminal and nothing in a pipe."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 def _complain(sentence: str, code: int) -> int:

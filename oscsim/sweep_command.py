@@ -1,9 +1,6 @@
 """The sweep command: a grid of hardware numbers, kept as it comes."""
 
 import math
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -66,7 +63,7 @@ def sweep(
             if as_json:
                 cli_output.print_json(_forecast_json(expected))
             return 0
-    with _progress(as_json) as tick:
+    with cli_output.progress("chips", as_json) as tick:
         result = run_sweep(
             ready,
             path,
@@ -151,30 +148,3 @@ def _print(result: "SweepResult") -> None:
     )
     typer.echo(f"{result.cells:,} cells, {result.chips:,} chips{there}{failed}")
     typer.echo(f"store: {result.store}")
-
-
-@contextmanager
-def _progress(quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
-    """Show a bar with the time left on a terminal, nothing in a pipe."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
-    with Progress(
-        TextColumn("chips"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    ) as bar:
-        task = bar.add_task("chips", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)

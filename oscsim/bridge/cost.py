@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from oscsim.bridge.array import latency_per_token, takes_time
-from oscsim.bridge.infer import AnyRun
+from oscsim.bridge.infer import AnyRun, Data, existing_lengths
 from oscsim.bridge.language import LanguageRun
 from oscsim.bridge.phase_cost import phase_latency, phase_rivals
 from oscsim.bridge.setting import Setting
+from oscsim.bridge.text_data import ByteText
 from oscsim.counts import Counts
 from oscsim.energy.baselines import (
     Shape,
@@ -275,6 +276,20 @@ def require_prices(setting: Setting, d_osc: int | None) -> None:
 def shape_of(run: AnyRun, lengths: IntArray) -> Shape:
     """Return the sizes of a run's model for closed-form counts."""
     return shape_for(run.checkpoint.fixed_query, lengths, run.head_rows)
+
+
+def shape_on(config: FixedQueryConfig, data: Data) -> Shape:
+    """Return the sizes of a model on the items of a data set.
+
+    Parameters
+    ----------
+    config : FixedQueryConfig
+        The model.
+    data : ByteText, TokenSet or DigitSet
+        Its items; the head reads every position of text, and one row of others.
+    """
+    head_rows = None if isinstance(data, ByteText) else len(data)
+    return shape_for(config, existing_lengths(config, data), head_rows)
 
 
 def shape_for(

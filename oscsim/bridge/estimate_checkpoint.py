@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 
 from oscsim.bridge.checkpoint import Checkpoint
-from oscsim.bridge.cost import shape_for
+from oscsim.bridge.cost import shape_on
 from oscsim.bridge.engine import Engine
 from oscsim.bridge.estimate import Estimate, estimate, latency_of
-from oscsim.bridge.infer import Data, as_data, existing_lengths
+from oscsim.bridge.infer import Data, as_data
 from oscsim.bridge.language import LANGUAGE_BLOCK, as_text
 from oscsim.bridge.phase_estimate import (
     NO_OSCILLATORS,
@@ -71,12 +71,8 @@ def estimate_checkpoint(
         said = [_said(text, text.context)]
         return price(text, notes=said, node_nm=node_nm, reuse=reuse, seed=seed)
     items = as_data(data, checkpoint)
-    if isinstance(items, ByteText):
-        lengths, head_rows = np.full(len(items), items.context), None
-    else:
-        lengths, head_rows = existing_lengths(config, items), len(items)
-    shape = shape_for(config, lengths, head_rows)
-    notes = [_said(items, lengths.mean())]
+    shape = shape_on(config, items)
+    notes = [_said(items, shape.rows / len(items))]
     factors = None
     if config.attention == "softmax":
         device = None

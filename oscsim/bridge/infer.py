@@ -203,8 +203,7 @@ def infer(
         ranging,
     )
     setting.require(checkpoint)
-    longest = data.context if isinstance(data, ByteText) else data.inputs.shape[1]
-    require_array(setting, checkpoint, longest)
+    require_array(setting, checkpoint, longest_of(data))
     chips, repeats = checked_draws(rung, chips, repeats)
     if isinstance(data, ByteText):
         return infer_text(
@@ -281,11 +280,19 @@ def as_data(
     return read_sva(path, config) if wanted is TokenSet else read_digits(path, config)
 
 
-def existing_lengths(config: FixedQueryConfig, data: Labelled) -> IntArray:
+def existing_lengths(config: FixedQueryConfig, data: Data) -> IntArray:
     """Return the positions of each item that exist in hardware, shape (items,)."""
+    if isinstance(data, ByteText):
+        return np.full(len(data), data.context)
     if config.mask_readout and config.is_padded:
         return data.lengths
     return np.full(len(data), data.inputs.shape[1])
+
+
+def longest_of(data: Data) -> int:
+    """Return the positions of the longest item, padding included."""
+    inputs = data.ids if isinstance(data, ByteText) else data.inputs
+    return int(inputs.shape[1])
 
 
 def _squeezed(logits: FloatArray) -> FloatArray:

@@ -3,7 +3,6 @@
 import hashlib
 import platform
 import tomllib
-from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,6 +16,7 @@ from oscsim.bridge.infer import AnyRun, as_data, infer
 from oscsim.bridge.language import LanguageRun
 from oscsim.errors import SpecError
 from oscsim.files import write_whole
+from oscsim.libraries import library_versions
 from oscsim.models.fixed_query import ReadOut
 from oscsim.substrate.device import Device, Rung
 from oscsim.substrate.perturb import Perturbation
@@ -26,7 +26,6 @@ from oscsim.substrate.phase_update import How
 NONE = "none"
 """Stands for an absent value, which TOML cannot say; no field takes this text."""
 
-LIBRARIES = ("oscsim", "numpy", "scipy", "numba")
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
@@ -221,5 +220,4 @@ def _require_same(what: str, recorded: str, found: str) -> None:
 
 
 def _versions() -> dict[str, str]:
-    libraries = {name: version(name) for name in LIBRARIES}
-    return {"python": platform.python_version()} | libraries
+    return {"python": platform.python_version()} | library_versions()

@@ -1,10 +1,6 @@
 """What a sweep's models cost without oscillators, for comparison with its cells."""
 
-import numpy as np
-
-from oscsim.bridge.cost import shape_for
-from oscsim.bridge.infer import existing_lengths
-from oscsim.bridge.text_data import ByteText
+from oscsim.bridge.cost import shape_on
 from oscsim.counts import Counts
 from oscsim.design.subject import Subject
 from oscsim.energy.baselines import digital_oscillator, digital_softmax
@@ -37,14 +33,10 @@ def baselines(
         The system total of `SOFTMAX` and, of an oscillator model, of `SAME`.
         Empty for other families.
     """
-    config, data = subject.checkpoint.config, subject.data
+    config = subject.checkpoint.config
     if not isinstance(config, FixedQueryConfig):
         return {}
-    if isinstance(data, ByteText):
-        lengths, head_rows = np.full(len(data), data.context), None
-    else:
-        lengths, head_rows = existing_lengths(config, data), len(data)
-    shape = shape_for(config, lengths, head_rows)
+    shape = shape_on(config, subject.data)
     energy = None if device is None else device.energy
     node = DEFAULT_NODE if energy is None else energy.digital_node_nm
     found = {SOFTMAX: _priced(digital_softmax(shape), node)}

@@ -9,6 +9,7 @@ from typing import Any
 
 from oscsim.bridge.array import require_array
 from oscsim.bridge.cost import require_prices
+from oscsim.bridge.infer import longest_of
 from oscsim.bridge.placement import Placement
 from oscsim.bridge.setting import Setting, update_of
 from oscsim.bridge.text_data import ByteText
@@ -178,9 +179,7 @@ class _Maker:
             device, spec.rung, spec.seed, update=update_of(checkpoint, spec.rung, None)
         )
         setting.require(checkpoint)
-        data = self.subject.data
-        longest = data.context if isinstance(data, ByteText) else data.inputs.shape[1]
-        require_array(setting, checkpoint, longest)
+        require_array(setting, checkpoint, longest_of(self.subject.data))
         require_prices(setting, checkpoint.d_osc)
         return setting
 

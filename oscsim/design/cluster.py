@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from oscsim.design.local import AHEAD, MOST_DEATHS, Done, Take
 from oscsim.design.subject import Subject
-from oscsim.design.versions import versions
 from oscsim.design.work import Outcomes, Task, work
 from oscsim.errors import SpecError, StoreError
+from oscsim.libraries import library_versions
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -106,7 +106,7 @@ def _client(make: Any, address: str) -> Any:
 
 def _require_workers(client: "Client", address: str) -> None:
     try:
-        found: dict[str, dict[str, str]] = client.run(versions)
+        found: dict[str, dict[str, str]] = client.run(library_versions)
     except Exception as error:  # a worker raises whatever its installation gives
         raise SpecError(
             f"a worker of {address} cannot say its versions "
@@ -117,7 +117,7 @@ def _require_workers(client: "Client", address: str) -> None:
             f"the scheduler {address} has no workers: start some with dask worker "
             f"{address} --nthreads 1"
         )
-    here = versions()
+    here = library_versions()
     for worker, theirs in found.items():
         for name, version in here.items():
             if theirs.get(name) != version:

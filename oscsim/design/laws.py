@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import least_squares
-from scipy.special import ive
 
 from oscsim.design.replicates import RESAMPLES, Interval, resampled, stretched
 from oscsim.errors import SpecError
+from oscsim.physics.stationary import alignment
 from oscsim.typing import FloatArray
 
 LARGEST = 300.0
@@ -224,26 +224,4 @@ def lost_alignment(d_osc: int, drives: FloatArray, diffusion: float) -> float:
     """
     if diffusion == 0:
         return 0.0
-    return 1.0 - float(mean_alignment(d_osc, np.asarray(drives) / diffusion).mean())
-
-
-def mean_alignment(d_osc: int, concentration: FloatArray) -> FloatArray:
-    """Return A_d(k), the mean cosine of the von Mises-Fisher law.
-
-    Parameters
-    ----------
-    d_osc : int
-        Components d.
-    concentration : FloatArray
-        k >= 0.
-    """
-    k = np.asarray(concentration, np.float64)
-    above, below = ive(0.5 * d_osc, k), ive(0.5 * d_osc - 1, k)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        ratio = above / below
-    small = k / d_osc
-    large = 1 - (d_osc - 1) / (2 * np.maximum(k, 1.0))
-    usable = (below > 1e-290) & np.isfinite(ratio)
-    fallback = np.where(k < d_osc, small, large)
-    found: FloatArray = np.where(usable, ratio, fallback)
-    return found
+    return 1.0 - float(alignment(d_osc, np.asarray(drives) / diffusion).mean())

@@ -15,16 +15,15 @@ from oscsim.bridge.engine import Progress
 from oscsim.bridge.infer import existing_lengths
 from oscsim.bridge.language_compare import student_interval
 from oscsim.bridge.passes import thread_count
-from oscsim.bridge.text_data import ByteText
 from oscsim.design.baselines import baselines
 from oscsim.design.cells import Cell, cells_of
 from oscsim.design.local import Done, Take, run_here, run_locally
 from oscsim.design.spec import SweepSpec
 from oscsim.design.store import Store, create_or_resume
 from oscsim.design.subject import Known, Subject, learn, subjects_of
-from oscsim.design.versions import versions
 from oscsim.design.work import Task
 from oscsim.errors import SpecError
+from oscsim.libraries import library_versions
 from oscsim.models.config import FixedQueryConfig
 
 
@@ -114,7 +113,7 @@ def prepare(spec: SweepSpec) -> Prepared:
     """
     subjects, twins = subjects_of(spec)
     known = {name: learn(subject) for name, subject in (subjects | twins).items()}
-    cells = cells_of(spec, subjects, known, versions())
+    cells = cells_of(spec, subjects, known, library_versions())
     return Prepared(spec, subjects, known, cells, twins)
 
 
@@ -196,7 +195,7 @@ def _opened(ready: Prepared, path: str | Path) -> Iterator[Store]:
     with create_or_resume(
         Path(path),
         spec=ready.described(),
-        versions=versions(),
+        versions=library_versions(),
         cells=ready.cells,
         described=subject_rows(ready),
     ) as store:
@@ -367,13 +366,9 @@ class Latencies:
     def _of(self, cell: Cell) -> float | None:
         subject = self.subjects[cell.subject]
         config, data = subject.checkpoint.config, subject.data
-        plain = isinstance(config, FixedQueryConfig) and cell.placement is None
-        if not plain or not takes_time(cell.setting):
+        if not isinstance(config, FixedQueryConfig) or cell.placement is not None:
             return None
-        if isinstance(data, ByteText):
-            lengths = np.full(len(data), data.context)
-        else:
-            lengths = existing_lengths(subject.checkpoint.fixed_query, data)
-        return latency_per_token(
-            cell.setting.device, subject.checkpoint.fixed_query, lengths
-        )
+        if not takes_time(cell.setting):
+            return None
+        lengths = existing_lengths(config, data)
+        return latency_per_token(cell.setting.device, config, lengths)

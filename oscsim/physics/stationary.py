@@ -282,8 +282,12 @@ def bessel_ratio(order: complex, kappa: float) -> complex:
     return ratio
 
 
+ALIGNED = 1e100
+"""Concentration above which the alignment is 1 in float64, before its square is inf."""
+
+
 @kernel
 def _alignments(order: float, kappa: FloatArray, out: FloatArray) -> None:
     """Write the Bessel ratio at every kappa."""
     for i in range(kappa.shape[0]):
-        out[i] = 1.0 if kappa[i] == math.inf else bessel_ratio(order, kappa[i])
+        out[i] = 1.0 if kappa[i] > ALIGNED else bessel_ratio(order, kappa[i])

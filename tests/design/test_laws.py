@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 
 from oscsim.design.curve import Curve, position, value_at
-from oscsim.design.laws import lost_alignment, mean_alignment, power_law
+from oscsim.design.laws import lost_alignment, power_law
 from oscsim.design.replicates import interval, widening
 from oscsim.design.rule import curve_of
 from oscsim.design.store import open_store
 from oscsim.design.table import read_table
 from oscsim.errors import SpecError
+from oscsim.physics.stationary import alignment
 
 SHIPPED = (
     Path(__file__).parents[2] / "data" / "sweeps" / "dosc-noise" / "dosc-noise.sqlite"
@@ -127,17 +128,17 @@ def test_intervals_of_a_mean_cover_it():
 
 @pytest.mark.parametrize("d_osc", ALIGNMENT_AT_8)
 def test_alignment_is_the_published_one(d_osc):
-    found = mean_alignment(d_osc, np.array([8.0]))[0]
+    found = alignment(d_osc, np.array([8.0]))[0]
     assert found == pytest.approx(ALIGNMENT_AT_8[d_osc], abs=5e-6)
 
 
 @pytest.mark.parametrize("d_osc", [2, 3, 32])
 def test_alignment_has_its_limits(d_osc):
-    weak = mean_alignment(d_osc, np.array([0.0, 1e-8, 1e6]))
+    weak = alignment(d_osc, np.array([0.0, 1e-8, 1e6]))
     assert weak[0] == 0
     assert weak[1] == pytest.approx(1e-8 / d_osc, rel=1e-6)
     assert 1 - weak[2] == pytest.approx((d_osc - 1) / 2e6, rel=1e-3)
-    grid = mean_alignment(d_osc, np.geomspace(1e-300, 1e300, 4001))
+    grid = alignment(d_osc, np.geomspace(1e-300, 1e300, 4001))
     assert (np.diff(grid) > -1e-12).all()
     assert lost_alignment(d_osc, np.array([1.0, 2.0]), 0.0) == 0
 

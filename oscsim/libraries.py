@@ -5,6 +5,6 @@ from importlib.metadata import version
 LIBRARIES = ("oscsim", "numpy", "scipy", "numba")
 
 
-def versions() -> dict[str, str]:
+def library_versions() -> dict[str, str]:
     """Return the version of each of them."""
     return {name: version(name) for name in LIBRARIES}
