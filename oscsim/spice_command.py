@@ -214,14 +214,16 @@ def _every(
         except OscsimError as error:
             done[path.stem] = str(error)
     if as_json:
-        _print_json(
-            {
-                name: {"passed": False, "error": one}
+        told = [
+            {"name": name}
+            | (
+                {"passed": False, "error": one}
                 if isinstance(one, str)
                 else summary_of(one)
-                for name, one in done.items()
-            }
-        )
+            )
+            for name, one in done.items()
+        ]
+        _print_json({"circuits": told})
     else:
         print_circuits(console, done)
         typer.echo(f"figures: {out}")
