@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TypeAlias, overload
 
 import numpy as np
-from scipy.stats import t as student_t
+from scipy.special import stdtrit
 
 from oscsim.bridge.infer import AnyRun, Run
 from oscsim.bridge.language import LanguageRun
@@ -156,7 +156,7 @@ def interval95(
     n = len(values)
     if n < 2:
         return None
-    half = student_t.ppf(0.975, n - 1) * values.std(ddof=1) / math.sqrt(n)
+    half = stdtrit(n - 1, 0.975) * values.std(ddof=1) / math.sqrt(n)
     mean = float(values.mean())
     if n_items is not None:
         half = max(half, 1 / n_items)

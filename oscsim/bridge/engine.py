@@ -26,6 +26,7 @@ from oscsim.bridge.phases import phase_chip, phase_pass_on
 from oscsim.bridge.setting import SEED_END, Setting
 from oscsim.counts import Counts
 from oscsim.errors import SpecError
+from oscsim.freed_memory import keep_freed_memory
 from oscsim.models.families import ModelConfig
 from oscsim.models.fixed_query import Pass
 from oscsim.models.kuramoto_attention import PhasePass
@@ -147,12 +148,21 @@ class Engine:
     @contextmanager
     def running(self) -> Iterator[None]:
         """Hold the threads; Ctrl-C drops the blocks that have not started."""
+        keep_freed_memory()
         with one_blas_thread():
             self.pool = ThreadPoolExecutor(self.n_threads)
             try:
                 yield
             finally:
                 self.pool.shutdown(cancel_futures=True)
+
+    def cancel(self) -> None:
+        """Drop the blocks that have not started, from any thread.
+
+        A run in progress then raises ``concurrent.futures.CancelledError``.
+        """
+        if self.pool is not None:
+            self.pool.shutdown(wait=False, cancel_futures=True)
 
     def run(
         self, make_pass: Callable[[], AnyPass], score: Score = outputs_of

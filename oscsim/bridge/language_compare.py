@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import t as student_t
+from scipy.special import stdtrit
 
 from oscsim.bridge.language import LanguageRun
 from oscsim.substrate.tally import SettleTally
@@ -101,7 +101,7 @@ def student_interval(values: FloatArray) -> tuple[float, float] | None:
     n = len(values)
     if n < 2:
         return None
-    half = float(student_t.ppf(0.975, n - 1) * values.std(ddof=1) / math.sqrt(n))
+    half = float(stdtrit(n - 1, 0.975) * values.std(ddof=1) / math.sqrt(n))
     return float(values.mean()) - half, float(values.mean()) + half
 
 

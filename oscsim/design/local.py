@@ -6,9 +6,18 @@ import signal
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+    wait,
+)
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
 from multiprocessing.connection import wait as wait_for
 
 from oscsim.design.subject import Subject
@@ -46,8 +55,10 @@ def run_locally(
 ) -> Iterator[Done]:
     """Run tasks in processes, in whatever order they are done.
 
-    Each process is given the checkpoints once, runs on one thread and ends when
-    this process ends, however it ends. Tasks whose process died are run again.
+    This process is one of them: a thread of it works while the others start.
+    Each of the others is given the checkpoints once, runs on one thread and ends
+    when this process ends, however it ends. Tasks whose process died are run
+    again.
 
     Parameters
     ----------
@@ -56,7 +67,7 @@ def run_locally(
     take : callable
         Gives the next task; asked again after every result.
     workers : int
-        Number of processes.
+        Number of processes, this one included; at least 2.
 
     Raises
     ------
@@ -65,49 +76,66 @@ def run_locally(
     """
     deaths: Counter[tuple[str, int]] = Counter()
     lost: list[Task] = []
-    while True:
-        pool = _pool(subjects, workers)
-        running: dict[Future[Outcomes], Task] = {}
-        try:
-            yield from _until_broken(pool, running, lost, take, workers)
-            return
-        except BrokenProcessPool:
-            lost = [*running.values(), *lost]
-            for task in running.values():
-                key = (task.cell.digest, task.chip)
-                deaths[key] += 1
-                if deaths[key] > MOST_DEATHS:
-                    raise StoreError(
-                        f"a worker process died {deaths[key]} times with cell "
-                        f"{task.cell.number} ({task.cell.subject}, "
-                        f"{task.cell.point}) among its tasks: was there too little "
-                        "memory? use fewer workers"
-                    ) from None
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+    here = _Hands(ThreadPoolExecutor(1), partial(work, subjects), 1)
+    try:
+        while True:
+            others = _Hands(_pool(subjects, workers - 1), _work, workers - 1)
+            try:
+                yield from _until_broken((here, others), lost, take)
+                return
+            except BrokenProcessPool:
+                lost = [*others.running.values(), *lost]
+                for task in others.running.values():
+                    _count_death(task, deaths)
+            finally:
+                others.pool.shutdown(wait=False, cancel_futures=True)
+    finally:
+        here.pool.shutdown(wait=False, cancel_futures=True)
+        for subject in subjects.values():
+            subject.engine.cancel()
+
+
+@dataclass(frozen=True)
+class _Hands:
+    """Workers of one kind with the tasks that they were handed."""
+
+    pool: Executor
+    do: Callable[[Task], Outcomes]
+    workers: int
+    running: dict[Future[Outcomes], Task] = field(default_factory=dict)
+
+
+def _count_death(task: Task, deaths: Counter[tuple[str, int]]) -> None:
+    key = (task.cell.digest, task.chip)
+    deaths[key] += 1
+    if deaths[key] > MOST_DEATHS:
+        raise StoreError(
+            f"a worker process died {deaths[key]} times with cell "
+            f"{task.cell.number} ({task.cell.subject}, {task.cell.point}) among its "
+            "tasks: was there too little memory? use fewer workers"
+        ) from None
 
 
 def _until_broken(
-    pool: ProcessPoolExecutor,
-    running: dict[Future[Outcomes], Task],
-    lost: list[Task],
-    take: Take,
-    workers: int,
+    both: tuple[_Hands, _Hands], lost: list[Task], take: Take
 ) -> Iterator[Done]:
     while True:
-        while len(running) < AHEAD * workers:
-            task = lost.pop(0) if lost else take()
-            if task is None:
-                break
-            try:
-                running[pool.submit(_work, task)] = task
-            except BrokenProcessPool:
-                lost.insert(0, task)
-                raise
-        if not running:
+        for hands in both:
+            while len(hands.running) < AHEAD * hands.workers:
+                task = lost.pop(0) if lost else take()
+                if task is None:
+                    break
+                try:
+                    hands.running[hands.pool.submit(hands.do, task)] = task
+                except BrokenProcessPool:
+                    lost.insert(0, task)
+                    raise
+        futures = [future for hands in both for future in hands.running]
+        if not futures:
             return
-        ready, _ = wait(running, return_when=FIRST_COMPLETED)
+        ready, _ = wait(futures, return_when=FIRST_COMPLETED)
         for future in ready:
+            running = next(h.running for h in both if future in h.running)
             found = future.result()
             yield running.pop(future), found
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import spearmanr
 
 from oscsim.counts import Counts
 from oscsim.energy.components import Component, Library
@@ -175,6 +174,8 @@ def sensitivities(
     tuple of Sensitivity
         The largest swing between the ends first.
     """
+    from scipy.stats import spearmanr  # noqa: PLC0415 - slow, and seldom needed
+
     mine, other = (account(*c, library, n_draws, seed) for c in (case, rival))
     ratio = mine.draws["system"] / other.draws["system"]
     found = []

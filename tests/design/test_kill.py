@@ -75,7 +75,7 @@ def test_twenty_kills(tmp_path):
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="needs /proc")
 def test_workers_end_with_their_parent(tmp_path):
     spec = spec_file(tmp_path, axes=AXES, chips=64)
-    child = start(spec, tmp_path / "orphans.sqlite", workers=2)
+    child = start(spec, tmp_path / "orphans.sqlite", workers=3)
     workers = wait_for_children(child.pid, 2)
     child.kill()
     child.communicate()
@@ -96,7 +96,7 @@ def test_a_worker_that_dies_is_replaced(tmp_path):
             killed.append(done)
             os.kill(wait_for_children(os.getpid(), 2)[0], signal.SIGKILL)
 
-    result = sweep(ready, store, workers=2, progress=kill_one)
+    result = sweep(ready, store, workers=3, progress=kill_one)
     assert killed == [3, 9]
     assert result.chips == 36
     assert everything(store) == everything(whole)
