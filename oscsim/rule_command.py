@@ -43,7 +43,7 @@ def rule(
     from oscsim.design.pareto import pareto
     from oscsim.design.rule import LOSSES, fit_rule
     from oscsim.design.rule_json import rule_json
-    from oscsim.design.store import open_store
+    from oscsim.design.store_file import open_store
     from oscsim.design.table import read_table
     from oscsim.report.rule_terminal import print_rule
 

@@ -135,6 +135,7 @@ def _json(result: "SweepResult") -> dict[str, Any]:
         "chips": result.chips,
         "resumed": result.resumed,
         "failures": result.failures,
+        "repeated": result.repeated,
         "interrupted": result.interrupted,
     }
 
@@ -146,5 +147,10 @@ def _print(result: "SweepResult") -> None:
         if result.failures
         else ""
     )
-    typer.echo(f"{result.cells:,} cells, {result.chips:,} chips{there}{failed}")
+    again = (
+        f"; {result.repeated:,} were damaged in the store and were run again"
+        if result.repeated
+        else ""
+    )
+    typer.echo(f"{result.cells:,} cells, {result.chips:,} chips{there}{failed}{again}")
     typer.echo(f"store: {result.store}")

@@ -1,18 +1,23 @@
 """Accuracy against energy and latency: which cells nothing else beats."""
 
+import functools
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from oscsim.design.axes import Value
-from oscsim.design.replicates import half_width
+from oscsim.design.replicates import half_widths, student_975
 from oscsim.design.table import SweepTable
-from oscsim.typing import FloatArray
+from oscsim.typing import BoolArray, FloatArray, IntArray
 
 SAME = 1e-9
 """Relative difference of joules that is none."""
+
+TOGETHER = 4096
+"""Points that are compared with the front at a time."""
 
 
 @dataclass(frozen=True)
@@ -56,12 +61,18 @@ class ParetoPoint:
     is_within_error: bool = False
 
 
-@dataclass(frozen=True, eq=False)
-class _Measured:
+class _Measured(NamedTuple):
     """A point with what its errors come from: chips, or one number, and items."""
 
-    point: ParetoPoint
-    chips: Mapping[int, float]
+    name: str
+    kind: str
+    point: dict[str, Value]
+    metric: float
+    half_width: float
+    joules: tuple[float, float, float]
+    latency_s: float | None
+    chips: IntArray
+    values: FloatArray
     items: FloatArray
 
 
@@ -78,30 +89,35 @@ def pareto(table: SweepTable) -> tuple[ParetoPoint, ...]:
     tuple of ParetoPoint
         By rising joules; cells on devices without prices are not in it.
     """
-    found: list[_Measured] = []
-    for cell in table.cells:
-        if cell.joules is not None and np.isfinite(cell.values).all():
-            counted = table.known[cell.subject].counted
-            point = ParetoPoint(
-                cell.subject,
-                "cell",
-                cell.point,
-                math.fsum(cell.values) / len(cell.values),
-                half_width(cell.values),
-                cell.joules,
-                cell.latency_s,
-                False,
-            )
-            chips = dict(zip(cell.chips.tolist(), cell.values.tolist(), strict=True))
-            found.append(_Measured(point, chips, cell.items[counted]))
+    priced = [
+        (cell, cell.joules)
+        for cell in table.cells
+        if cell.joules is not None and np.isfinite(cell.values).all()
+    ]
+    spreads = half_widths([cell.values for cell, _ in priced])
+    found = [
+        _Measured(
+            cell.subject,
+            "cell",
+            cell.point,
+            math.fsum(cell.values) / len(cell.values),
+            spread,
+            joules,
+            cell.latency_s,
+            cell.chips,
+            cell.values,
+            cell.items[table.known[cell.subject].counted],
+        )
+        for (cell, joules), spread in zip(priced, spreads, strict=True)
+    ]
+    nothing, no_chips = np.empty(0), np.empty(0, np.int64)
     for name, content in table.subjects.items():
         known = table.known[name]
         for kind, joules in content["baselines"].items():
             if content["is_twin"] or not kind.startswith("digital softmax"):
-                point = ParetoPoint(
-                    name, kind, {}, known.value, math.nan, tuple(joules), None, False
-                )
-                found.append(_Measured(point, {}, known.digital[known.counted]))
+                rest = (math.nan, tuple(joules), None, no_chips, nothing)
+                items = known.digital[known.counted]
+                found.append(_Measured(name, kind, {}, known.value, *rest, items))
     return _with_front(found, 1.0 if table.is_loss_bits else -1.0)
 
 
@@ -116,57 +132,108 @@ def unpriced_axes(table: SweepTable) -> tuple[str, ...]:
     table : SweepTable
         The cells; none of them may have a price.
     """
-    priced = [cell for cell in table.cells if cell.joules is not None]
+    priced = [(cell, cell.joules[1]) for cell in table.cells if cell.joules is not None]
+    if not priced:
+        return ()
+    joules = np.array([middle for _, middle in priced])
+    subjects = _numbered([cell.subject for cell, _ in priced])
+    axes = {
+        name: _numbered([cell.point.get(name) for cell, _ in priced])
+        for name in table.axes
+    }
     found = []
-    for name in table.axes:
-        of: dict[tuple[str, frozenset[tuple[str, Value]]], list[float]] = {}
-        for cell in priced:
-            others = frozenset((n, v) for n, v in cell.point.items() if n != name)
-            if cell.joules is not None:
-                of.setdefault((cell.subject, others), []).append(cell.joules[1])
-        several = [joules for joules in of.values() if len(joules) > 1]
-        if several and all(max(j) <= (1 + SAME) * min(j) for j in several):
+    for name in axes:
+        others = [subjects, *(codes for n, codes in axes.items() if n != name)]
+        order = np.lexsort(others)
+        is_new = np.any([np.diff(codes[order]) != 0 for codes in others], axis=0)
+        starts = np.concatenate([[0], np.flatnonzero(is_new) + 1])
+        least, most = (
+            of.reduceat(joules[order], starts) for of in (np.minimum, np.maximum)
+        )
+        is_alone = len(starts) == len(priced)
+        if not is_alone and (most <= (1 + SAME) * least).all():
             found.append(name)
     return tuple(found)
 
 
-def _with_front(points: list[_Measured], sign: float) -> tuple[ParetoPoint, ...]:
-    def order(one: _Measured) -> tuple[float, float, str]:
-        return one.point.joules[1], sign * one.point.metric, one.point.name
+def _numbered(values: Sequence[Value | None]) -> IntArray:
+    """Return a number for every value, the same for equal ones."""
+    known: dict[Value | None, int] = {}
+    return np.array([known.setdefault(value, len(known)) for value in values])
 
-    best: _Measured | None = None
-    done = []
-    for one in sorted(points, key=order):
-        is_front = best is None or sign * one.point.metric < sign * best.point.metric
-        better, worse = (one, best) if is_front else (best, one)
-        is_open = (
-            better is not None
-            and worse is not None
-            and not _is_worse(worse, better, sign)
-        )
-        done.append(replace(one.point, is_front=is_front, is_within_error=is_open))
-        if is_front:
-            best = one
-    return tuple(done)
+
+def _with_front(found: list[_Measured], sign: float) -> tuple[ParetoPoint, ...]:
+    points = sorted(found, key=lambda p: (p.joules[1], sign * p.metric, p.name))
+    fronts: list[tuple[_Measured, list[int]]] = []
+    is_front, is_open = [False] * len(points), [False] * len(points)
+    for k, point in enumerate(points):
+        if fronts and not sign * point.metric < sign * fronts[-1][0].metric:
+            fronts[-1][1].append(k)
+            continue
+        is_front[k] = True
+        is_open[k] = bool(fronts) and not _is_worse(fronts[-1][0], point, sign)
+        fronts.append((point, []))
+    for best, behind in fronts:
+        beaten = _are_worse([points[k] for k in behind], best, sign)
+        for k, is_beaten in zip(behind, beaten, strict=True):
+            is_open[k] = not is_beaten
+    return tuple(
+        ParetoPoint(*point[:7], on, maybe)
+        for point, on, maybe in zip(points, is_front, is_open, strict=True)
+    )
+
+
+def _are_worse(points: list[_Measured], best: _Measured, sign: float) -> list[bool]:
+    """Whether each point is worse than the best beyond error.
+
+    Points with the chips and items of the best are compared together.
+    """
+    alike = [
+        k
+        for k, point in enumerate(points)
+        if len(point.items) == len(best.items)
+        and np.array_equal(point.chips, best.chips)
+    ]
+    found: dict[int, bool] = {}
+    for first in range(0, len(alike), TOGETHER):
+        some = alike[first : first + TOGETHER]
+        is_above = _are_above([sign * (points[k].items - best.items) for k in some])
+        if len(best.chips):
+            chips = [sign * (points[k].values - best.values) for k in some]
+            is_above &= _are_above(chips)
+        found |= dict(zip(some, is_above.tolist(), strict=True))
+    return [
+        found[k] if k in found else _is_worse(point, best, sign)
+        for k, point in enumerate(points)
+    ]
 
 
 def _is_worse(worse: _Measured, better: _Measured, sign: float) -> bool:
     """Whether a difference of the metric is beyond error, over chips and items."""
-    if worse.chips or better.chips:
-        common = sorted(
-            set(worse.chips or better.chips) & set(better.chips or worse.chips)
+    both = (worse, better)
+    if any(len(one.chips) for one in both):
+        common = functools.reduce(
+            np.intersect1d, [one.chips for one in both if len(one.chips)]
         )
         ends = [
-            np.array([one.chips.get(n, one.point.metric) for n in common])
-            for one in (worse, better)
+            one.values[np.searchsorted(one.chips, common)]
+            if len(one.chips)
+            else np.full(len(common), one.metric)
+            for one in both
         ]
-        if not _is_above(sign * (ends[0] - ends[1])):
+        if not _are_above([sign * (ends[0] - ends[1])])[0]:
             return False
     if len(worse.items) != len(better.items):
         return True
-    return _is_above(sign * (worse.items - better.items))
+    return bool(_are_above([sign * (worse.items - better.items)])[0])
 
 
-def _is_above(differences: FloatArray) -> bool:
-    half = half_width(differences)
-    return bool(differences.mean() - half > 0) if math.isfinite(half) else False
+def _are_above(differences: Sequence[FloatArray]) -> BoolArray:
+    """Whether the 95 % Student interval of each mean is above 0."""
+    rows = np.stack(differences)
+    n = rows.shape[1]
+    if n < 2:
+        return np.zeros(len(rows), bool)
+    half = student_975(n - 1) * rows.std(axis=1, ddof=1) / math.sqrt(n)
+    above: BoolArray = rows.mean(axis=1) - half > 0
+    return above

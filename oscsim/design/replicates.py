@@ -1,7 +1,7 @@
 """Intervals from independent replicates: each chip is one draw of a whole curve."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -70,11 +70,23 @@ def half_width(values: FloatArray) -> float:
     numbers = values.tolist()
     mean = math.fsum(numbers) / n
     variance = math.fsum((x - mean) ** 2 for x in numbers) / (n - 1)
-    return _student_975(n - 1) * math.sqrt(variance / n)
+    return student_975(n - 1) * math.sqrt(variance / n)
+
+
+def half_widths(replicates: Sequence[FloatArray]) -> list[float]:
+    """Return `half_width` of each of many arrays, of whatever lengths."""
+    found = np.full(len(replicates), math.nan)
+    lengths = np.array([len(values) for values in replicates])
+    for n in np.unique(lengths[lengths > 1]):
+        rows = np.flatnonzero(lengths == n)
+        spread = np.stack([replicates[int(k)] for k in rows]).std(axis=1, ddof=1)
+        found[rows] = student_975(int(n) - 1) * spread / math.sqrt(n)
+    return found.tolist()
 
 
 @cache
-def _student_975(freedom: int) -> float:
+def student_975(freedom: int) -> float:
+    """Return the .975 quantile of Student's t."""
     return float(stdtrit(freedom, 0.975))
 
 

@@ -1,5 +1,7 @@
 """Runs a sweep: which chips of which cells are still to do, and keeps results."""
 
+import math
+import random
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -19,7 +21,8 @@ from oscsim.design.baselines import baselines
 from oscsim.design.cells import Cell, cells_of
 from oscsim.design.local import Done, Take, run_here, run_locally
 from oscsim.design.spec import SweepSpec
-from oscsim.design.store import Store, create_or_resume
+from oscsim.design.store import Store
+from oscsim.design.store_file import create_or_resume
 from oscsim.design.subject import Known, Subject, learn, subjects_of
 from oscsim.design.work import Task
 from oscsim.errors import SpecError
@@ -131,6 +134,8 @@ class SweepResult:
         Chips that were there before.
     failures : int
         Chips without a value: they left the range of float64.
+    repeated : int
+        Chips of an earlier run that were damaged in the store, and run again.
     interrupted : bool
         Whether it was stopped before its end.
     """
@@ -140,6 +145,7 @@ class SweepResult:
     chips: int
     resumed: int
     failures: int
+    repeated: int
     interrupted: bool
 
 
@@ -246,6 +252,7 @@ def _run(
         plan.n_done,
         resumed,
         plan.n_failed,
+        plan.n_damaged,
         interrupted,
     )
 
@@ -268,28 +275,33 @@ class Plan:
     def __init__(self, ready: Prepared, store: Store) -> None:
         self.spec, self.store = ready.spec, store
         self.values: dict[str, dict[int, float]] = defaultdict(dict)
-        self.n_failed = 0
-        for result in store.results():
-            self.values[result.digest][result.chip] = result.value
-            self.n_failed += bool(result.failure)
-        self.asked = {cell.digest: 0 for cell in ready.cells}
+        found = store.results()
+        self.n_damaged = len(found.damaged)
+        store.drop(found.damaged)
+        damaged = set(found.damaged)
+        digests = np.repeat(np.array(found.digests, object), found.counts)
+        rows = zip(digests, found.chips.tolist(), found.values.tolist(), strict=True)
+        for digest, chip, value in rows:
+            if (digest, chip) not in damaged:
+                self.values[digest][chip] = value
+        self.n_failed = sum(
+            math.isnan(value) for of in self.values.values() for value in of.values()
+        )
+        self.n_known = 0
+        self.open = {cell.digest: 0 for cell in ready.cells}
+        self.n_open = 0
+        self.asked = dict.fromkeys(self.open, 0)
         self.waiting: deque[Task] = deque()
-        self.cells = {cell.digest: cell for cell in ready.cells}
         for cell in ready.cells:
             self._extend(cell)
+        if store.is_shared:
+            # other processes take from the front: meet them as late as possible
+            self.waiting.rotate(random.Random().randrange(len(self.waiting) + 1))
 
     @property
     def n_done(self) -> int:
         """Chips that are done."""
-        return sum(
-            min(len(self.values.get(digest, ())), asked)
-            for digest, asked in self.asked.items()
-        )
-
-    @property
-    def n_known(self) -> int:
-        """Chips that are known to be needed."""
-        return sum(self.asked.values())
+        return self.n_known - self.n_open
 
     def next(self) -> Task | None:
         """Return a task that is not in the store, None if there is none now."""
@@ -302,32 +314,39 @@ class Plan:
 
     def finished(self, task: Task, value: float) -> None:
         """Take note of a result."""
-        self.values[task.cell.digest][task.chip] = value
-        self.n_failed += bool(np.isnan(value))
+        self._note(task.cell, task.chip, value)
         self._extend(task.cell)
 
     def _reread(self, task: Task) -> None:
         """Take note of what another process has put into the store."""
         for chip, value in self.store.values(task.cell.digest):
-            self.values[task.cell.digest][chip] = value
+            self._note(task.cell, chip, value)
         self._extend(task.cell)
+
+    def _note(self, cell: Cell, chip: int, value: float) -> None:
+        have = self.values[cell.digest]
+        if chip in have:
+            return
+        have[chip] = value
+        self.n_failed += math.isnan(value)
+        if chip < self.asked[cell.digest]:
+            self.open[cell.digest] -= 1
+            self.n_open -= 1
 
     def _extend(self, cell: Cell) -> None:
         """Ask for more chips of a cell, once all that were asked for are done."""
-        have = self.values.get(cell.digest, {})
-        while True:
+        have = self.values[cell.digest]
+        while self.open[cell.digest] == 0:
             asked = self.asked[cell.digest]
-            if any(chip not in have for chip in range(asked)):
-                return
             wanted = self._wanted([have[chip] for chip in range(asked)])
             if wanted <= asked:
                 return
             self.asked[cell.digest] = wanted
-            self.waiting += [
-                Task(cell, chip, self.spec.repeats)
-                for chip in range(asked, wanted)
-                if chip not in have
-            ]
+            missing = [chip for chip in range(asked, wanted) if chip not in have]
+            self.waiting += [Task(cell, chip, self.spec.repeats) for chip in missing]
+            self.n_known += wanted - asked
+            self.open[cell.digest] = len(missing)
+            self.n_open += len(missing)
 
     def _wanted(self, values: list[float]) -> int:
         n = len(values)

@@ -152,7 +152,7 @@ class Known:
     counted: BoolArray
     drive_quantiles: FloatArray
 
-    @property
+    @cached_property
     def value(self) -> float:
         """The digital metric."""
         return float(self.digital[self.counted].mean())

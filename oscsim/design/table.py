@@ -1,5 +1,6 @@
 """A store as arrays: what every cell lost, chip by chip."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -182,17 +183,30 @@ def read_table(store: Store) -> SweepTable:
     SpecError
         If it holds no result yet.
     """
-    by_cell: dict[str, list[Any]] = {}
-    for result in store.results():
-        by_cell.setdefault(result.digest, []).append(result)
-    latencies, items = store.latencies(), store.mean_items()
+    found = store.results()
+    if found.damaged:
+        digest, chip = found.damaged[0]
+        raise SpecError(
+            f"{store.path} is damaged: {len(found.damaged):,} results are not what was "
+            f"written, the first is chip {chip} of cell {digest:.12}; run the sweep "
+            "again with this store, which repeats those only"
+        )
+    number = {digest: k for k, digest in enumerate(found.digests)}
+    starts, shares, items = (
+        found.starts,
+        found.mean_shares().tolist(),
+        found.mean_items(),
+    )
     cells, missing = [], 0
     scaled: dict[tuple[str, Value | None], bool] = {}
     for digest, subject, point in store.cells():
-        found = by_cell.get(digest)
-        if not found:
+        k = number.get(digest)
+        if k is None:
             missing += 1
             continue
+        rows = slice(starts[k], starts[k] + found.counts[k])
+        clipped, zeroed, undriven, unsettled = shares[k]
+        measured = found.numbers[rows]
         kind = (subject, point.get("device"))
         if kind not in scaled:
             scaled[kind] = store.device(digest).get("coupling_max") is not None
@@ -201,15 +215,17 @@ def read_table(store: Store) -> SweepTable:
                 digest=digest,
                 subject=subject,
                 point=point,
-                values=np.array([r.value for r in found]),
-                chips=np.array([r.chip for r in found]),
-                items=items[digest],
-                joules=next((r.joules for r in found if r.joules), None),
-                latency_s=latencies.get(digest),
-                clipped=_mean([r.clipped for r in found]),
-                zeroed=_mean([r.zeroed for r in found]),
-                undriven=_mean([r.undriven for r in found]),
-                unsettled=_mean([r.unsettled for r in found]),
+                values=measured[:, 0],
+                chips=found.chips[rows],
+                items=items[k],
+                joules=_joules(measured),
+                latency_s=_number(measured[0, -1])
+                if found.chips[rows][0] == 0
+                else None,
+                clipped=clipped,
+                zeroed=zeroed,
+                undriven=undriven,
+                unsettled=unsettled,
                 in_full_scales=scaled[kind],
             )
         )
@@ -235,5 +251,17 @@ def _by_size(one: tuple[str, tuple[Mapping[str, Any], Known]]) -> tuple[Any, ...
     return (content["is_twin"], config.get("p") or 0, config.get("d_osc") or 0, name)
 
 
-def _mean(values: list[float]) -> float:
-    return sum(values) / len(values)
+def _joules(measured: FloatArray) -> tuple[float, float, float] | None:
+    """Return what the first chip that was priced costs."""
+    first = measured[0, 5:8].tolist()
+    if math.isnan(first[1]):
+        priced = measured[~np.isnan(measured[:, 6]), 5:8]
+        if not len(priced):
+            return None
+        first = priced[0].tolist()
+    low, middle, high = first
+    return low, middle, high
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)

@@ -10,7 +10,7 @@ from oscsim.design.curve import Curve, position, value_at
 from oscsim.design.laws import lost_alignment, power_law
 from oscsim.design.replicates import interval, widening
 from oscsim.design.rule import curve_of
-from oscsim.design.store import open_store
+from oscsim.design.store_file import open_store
 from oscsim.design.table import read_table
 from oscsim.errors import SpecError
 from oscsim.physics.stationary import alignment

@@ -9,7 +9,7 @@ from oscsim.bridge.cost import price
 from oscsim.bridge.infer import infer
 from oscsim.bridge.language import as_text
 from oscsim.design.run import sweep
-from oscsim.design.store import open_store
+from oscsim.design.store_file import open_store
 from oscsim.design.work import Task, work
 from oscsim.errors import SpecError
 from oscsim.study.drives import drive_length, over_oscillators
@@ -42,7 +42,7 @@ def test_a_cell_is_what_infer_gives(ready, serial):
         repeats=1,
     )
     with open_store(serial) as store:
-        found = [r.value for r in store.results() if r.digest == cell.digest]
+        found = [value for _, value in sorted(store.values(cell.digest))]
     assert found == list(compare(run).per_chip)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from oscsim.design.rule import fit_rule
 from oscsim.design.spec import read_spec
-from oscsim.design.store import open_store
+from oscsim.design.store_file import open_store
 from oscsim.design.table import read_table
 
 ROOT = Path(__file__).parents[2]

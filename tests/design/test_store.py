@@ -1,15 +1,18 @@
 """A store is whole, says what it is, and refuses what does not belong to it."""
 
 import dataclasses
+import random
 import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pytest
 
 from oscsim.design import run
-from oscsim.design import store as store_module
+from oscsim.design import store_file as store_module
 from oscsim.design.run import sweep
-from oscsim.design.store import FORMAT, open_store
+from oscsim.design.store_file import FORMAT, open_store
+from oscsim.design.table import read_table
 from oscsim.design.work import Task, work
 from oscsim.errors import SpecError, StoreError
 from tests.design.specs import everything, few_sentences, small
@@ -30,17 +33,18 @@ def path(ready, tmp_path):
 
 def test_what_was_saved_is_read_back(ready, path):
     with open_store(path) as store:
-        (first, _) = store.results()
+        found = store.results()
         kept = work(ready.subjects, Task(ready.cells[0], 0, 1))
-        assert first.value == kept.value
-        assert first.joules == kept.joules
-        assert first.unsettled == kept.unsettled
-        assert np.array_equal(store.items(first.digest)[0], kept.items)
+        shares = (kept.clipped, kept.zeroed, kept.undriven, kept.unsettled)
+        assert tuple(found.numbers[0, :8]) == (kept.value, *shares, *kept.joules)
+        assert np.array_equal(np.frombuffer(found.items[0]), kept.items)
+        (digest,) = found.digests
+        assert np.array_equal(store.items(digest)[0], kept.items)
         content, known = store.subjects()["sva-osc-d2-s0"]
         assert content["metric"] == "hard_accuracy"
         assert np.array_equal(known.digital, ready.known["sva-osc-d2-s0"].digital)
-        assert store.device(first.digest)["weight_bits"] == 3
-        assert store.cells() == [(first.digest, "sva-osc-d2-s0", {"weight_bits": 3})]
+        assert store.device(digest)["weight_bits"] == 3
+        assert store.cells() == [(digest, "sva-osc-d2-s0", {"weight_bits": 3})]
 
 
 def test_a_result_that_is_there_stays(ready, path):
@@ -77,7 +81,7 @@ def test_other_versions_do_not_mix(ready, path):
     with pytest.raises(SpecError, match=r"written by other versions \(oscsim 0\.0\."):
         sweep(ready, path, workers=1)
     with open_store(path) as store:
-        assert len(list(store.results())) == 2
+        assert len(store.results().values) == 2
 
 
 def test_another_format_is_said(path):
@@ -138,7 +142,7 @@ def test_a_full_disk_keeps_what_was_committed(tmp_path, monkeypatch):
     with pytest.raises(StoreError, match="database or disk is full"):
         sweep(ready, path, workers=1, progress=fill)
     with open_store(path) as store:
-        kept = len(list(store.results()))
+        kept = len(store.results().values)
     assert 2 <= kept < 30
     monkeypatch.undo()
     again = sweep(ready, path, workers=1)
@@ -153,17 +157,16 @@ def test_a_chip_that_leaves_float64_is_kept_as_a_failure(tmp_path):
     )
     result = sweep(ready, tmp_path / "x.sqlite", workers=1)
     with open_store(tmp_path / "x.sqlite") as store:
-        found = list(store.results())
-    assert len(found) == 2
-    assert result.failures == sum(bool(r.failure) for r in found)
-    for r in found:
-        assert np.isnan(r.value) == bool(r.failure)
+        found = store.results()
+    assert len(found.failures) == 2
+    assert result.failures == sum(map(bool, found.failures))
+    assert list(np.isnan(found.values)) == list(map(bool, found.failures))
 
 
 def test_a_finished_sweep_leaves_one_file(path):
     assert [p.name for p in path.parent.iterdir()] == [path.name]
     with open_store(path) as store:
-        assert len(list(store.results())) == 2
+        assert len(store.results().values) == 2
     assert [p.name for p in path.parent.iterdir()] == [path.name]
 
 
@@ -214,3 +217,54 @@ def test_a_store_that_is_taken_away_is_told(ready, tmp_path):
 def test_memory_keeps_nothing(ready):
     with pytest.raises(SpecError, match="a store is a file"):
         sweep(ready, ":memory:", workers=1)
+
+
+DAMAGES = {
+    "an item": "UPDATE items SET numbers = zeroblob(length(numbers)) WHERE chip = 1",
+    "the value": "UPDATE results SET value = value + 0.001 WHERE chip = 1",
+    "a share": "UPDATE results SET unsettled = 0.5 WHERE chip = 1",
+    "a failure": "UPDATE results SET failure = 'no' WHERE chip = 1",
+    "a place": "UPDATE items SET chip = 7 WHERE chip = 1",
+    "no items": "DELETE FROM items WHERE chip = 1",
+}
+
+
+@pytest.mark.parametrize("what", DAMAGES)
+def test_a_damaged_result_is_found_and_run_again(ready, path, what):
+    whole = everything(path)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(DAMAGES[what])
+    with (
+        open_store(path) as store,
+        pytest.raises(SpecError, match=r"is damaged: 1 results .* chip 1 of cell"),
+    ):
+        read_table(store)
+    again = sweep(ready, path, workers=1)
+    assert (again.chips, again.resumed, again.repeated) == (2, 1, 1)
+    results, items = everything(path)
+    assert results == whole[0]
+    assert [row for row in items if row[1] < 2] == whole[1]
+    assert sweep(ready, path, workers=1).repeated == 0
+
+
+def test_seconds_are_no_part_of_a_result(path):
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE results SET seconds = 2 * seconds")
+    with open_store(path) as store:
+        assert not store.results().damaged
+
+
+def test_a_second_process_starts_elsewhere(tmp_path, monkeypatch):
+    """Two on one store do not run the same chips one after the other."""
+    drawn = random.Random(1)
+    monkeypatch.setattr(run.random, "Random", lambda: drawn)
+    ready = small(tmp_path, axes={"weight_bits": [3]}, chips=400)
+    path = tmp_path / "shared.sqlite"
+    with run._opened(ready, path) as first:
+        begin = run.Plan(ready, first)
+        assert [begin.next().chip for _ in range(3)] == [0, 1, 2]
+        with run._opened(ready, path) as second:
+            chips = [task.chip for task in run.Plan(ready, second).waiting]
+    start = chips[0]
+    assert start > 0
+    assert chips == [*range(start, 400), *range(start)]
