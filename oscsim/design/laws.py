@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import least_squares
 
-from oscsim.design.replicates import RESAMPLES, Interval, resampled, stretched
+from oscsim.design.replicates import RESAMPLES, Interval, about, resampled
 from oscsim.errors import SpecError
 from oscsim.physics.stationary import alignment
 from oscsim.typing import FloatArray
@@ -15,6 +15,9 @@ LARGEST = 300.0
 
 FLOOR = 0.3
 """Least standard error that a point is given, in median ones."""
+
+INEXACT = 0.05
+"""What a law may miss a point by, as a share of it: laws describe, roughly."""
 
 
 LEAST_CHIPS, MOST_CHI2, MOST_ERRORS = 8, 3.0, 2.0
@@ -102,8 +105,10 @@ def power_law(
 ) -> PowerLaw:
     """Fit ``y = C x^b`` by least squares to the mean over chips.
 
-    Each point counts by its standard error over chips, floored at
-    `FLOOR` of the median one; resamples estimate it anew.
+    Each point counts by its standard error over chips, floored at `FLOOR` of the
+    median one, and `INEXACT` of the law there, in quadrature; resamples estimate
+    the former anew. Without the latter the large losses, whose scatter is the
+    smallest share of them, would decide alone, where a law describes only roughly.
 
     Parameters
     ----------
@@ -136,32 +141,41 @@ def power_law(
         raise SpecError("nothing is lost anywhere: there is no law to fit")
     n = len(replicates)
     rows = resampled(n, resamples, seed)
-    weight = _weights(replicates)
-    best = _fit(x, mean, weight, _start(x, mean, exponent))
+    best = _start(x, mean, exponent)
+    for _ in range(2):
+        best = _fit(x, mean, _weights(replicates, _law(best, x)), best)
+    near = _law(best, x)
     drawn = (replicates[row] for row in rows)
-    again = np.array([_fit(x, r.mean(axis=0), _weights(r), best) for r in drawn])
-    miss = mean - _law(best, x)
+    again = np.array([_fit(x, r.mean(axis=0), _weights(r, near), best) for r in drawn])
+    residual = mean - _law(best, x)
+    misses = residual / _errors(replicates)
     spread = float(((mean - mean.mean()) ** 2).sum())
     freedom = len(x) - 2
     return PowerLaw(
-        amplitude=_exp(stretched(best[0], again[:, 0], n)),
-        exponent=stretched(best[1], again[:, 1], n),
+        amplitude=_exp(about(best[0], again[:, 0], n)),
+        exponent=about(best[1], again[:, 1], n),
         x=x,
         y=mean,
-        r2=1 - float((miss**2).sum()) / spread if spread > 0 else float("nan"),
-        chi2=float(((miss * weight) ** 2).sum() / freedom)
+        r2=1 - float((residual**2).sum()) / spread if spread > 0 else float("nan"),
+        chi2=float((misses**2).sum() / freedom)
         if np.ptp(replicates, axis=0).any()
         else float("nan"),
-        misses=miss * weight,
+        misses=misses,
         chips=n,
     )
 
 
-def _weights(replicates: FloatArray) -> FloatArray:
-    """Return one over the standard errors, which a resample estimates anew."""
+def _errors(replicates: FloatArray) -> FloatArray:
+    """Return floored standard errors, which a resample estimates anew."""
     error = replicates.std(axis=0, ddof=1) / np.sqrt(len(replicates))
     floor = FLOOR * np.median(error)
-    weights: FloatArray = 1 / np.maximum(error, floor) if floor > 0 else 0 * error + 1
+    errors: FloatArray = np.maximum(error, floor) if floor > 0 else 0 * error + 1
+    return errors
+
+
+def _weights(replicates: FloatArray, law: FloatArray) -> FloatArray:
+    """Return one over what each point may be missed by, near a law."""
+    weights: FloatArray = 1 / np.hypot(_errors(replicates), INEXACT * law)
     return weights
 
 
