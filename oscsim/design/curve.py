@@ -9,10 +9,13 @@ from scipy.optimize import isotonic_regression
 
 from oscsim.design.replicates import RESAMPLES, Interval, resampled, stretched
 from oscsim.errors import SpecError
-from oscsim.typing import FloatArray
+from oscsim.typing import BoolArray, FloatArray
 
 Better: TypeAlias = Literal["smaller", "larger"]
 """Which values of a hardware number lose less."""
+
+MOST_BY_LOG = 0.5
+"""Largest loss that is read by its logarithm: beyond, losses level off."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,9 +63,9 @@ class Curve:
 
         Of numbers of which smaller is better the largest value that loses no
         more; of others the smallest. Read off the chord between the two stored
-        values around it: of the logarithm of the loss, and of the number if it is
-        such that smaller is better, where both are positive at both; otherwise
-        of the loss, in `position`.
+        values around it, as everything between stored cells is
+        (`oscsim.design.reading`): of the logarithm of the loss where `by_log` holds
+        of both, in `log_position`; otherwise of the loss, in `position`.
 
         Parameters
         ----------
@@ -166,6 +169,47 @@ def is_log(scale: FloatArray) -> bool:
     return bool(scale[0] >= 0 and len(positive) > 1 and positive[-1] > 10 * positive[0])
 
 
+def by_log(loss: FloatArray) -> BoolArray:
+    """Return whether losses are read by their logarithm: from 0 to `MOST_BY_LOG`.
+
+    Small losses follow power laws and large ones level off, so that a chord of the
+    logarithm misses less of the former and a straight one less of the latter.
+
+    Parameters
+    ----------
+    loss : FloatArray
+        Shares of the digital metric.
+    """
+    found: BoolArray = (loss > 0) & (loss <= MOST_BY_LOG)
+    return found
+
+
+def log_position(
+    values: FloatArray, better: Better | None, scale: FloatArray
+) -> FloatArray:
+    """Return where values stand if the loss is read by its logarithm.
+
+    By their own logarithm if smaller ones are better, so that a power law is
+    straight, and NaN from 0 downwards; otherwise in `position`, in which bits
+    that each halve the loss are straight.
+
+    Parameters
+    ----------
+    values : FloatArray
+        Any within the range of ``scale``.
+    better : {"smaller", "larger"} or None
+        Which values lose less; None of a number without a good end.
+    scale : FloatArray
+        Rising values that fix the axis.
+    """
+    if better != "smaller":
+        return position(values, scale)
+    where: FloatArray = np.log(
+        values, out=np.full(len(values), np.nan), where=values > 0
+    )
+    return where
+
+
 def _monotone(mean: FloatArray, better: Better) -> FloatArray:
     fitted: FloatArray = isotonic_regression(mean, increasing=better == "smaller").x
     return fitted
@@ -182,22 +226,18 @@ def _crossing(
     if y[-1] <= limit:
         return (step * math.inf,) * 3
     k = int(np.argmax(y > limit))
-    positive = y > 0
-    if better == "smaller":
-        positive &= x > 0
-    if positive[k - 1]:
-        # A power law, or bits that halve the loss, is straight here.
-        y = np.log(y, out=np.full(len(y), np.nan), where=positive)
+    where = log_position(x, better, values)
+    ends = slice(k - 1, k + 1)
+    is_by_log = bool(by_log(y[ends]).all() and np.isfinite(where[ends]).all())
+    if is_by_log:
+        known = (y > 0) & np.isfinite(where)
+        y = np.log(y, out=np.full(len(y), np.nan), where=known)
         goal = math.log(limit)
-        if better == "smaller":
-            where = np.log(x, out=np.full(len(x), np.nan), where=positive)
-        else:
-            where = position(x, values)
     else:
         where, goal = position(x, values), limit
 
     def back(at: float) -> float:
-        if positive[k - 1] and better == "smaller":
+        if is_by_log and better == "smaller":
             return math.exp(at)
         return value_at(at, values)
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.interpolate import RegularGridInterpolator
 from scipy.stats import sobol_indices, uniform
 
 from oscsim.design.axes import Value, field_of
-from oscsim.design.curve import position
+from oscsim.design.curve import position, value_at
+from oscsim.design.reading import Reading
 from oscsim.design.replicates import RESAMPLES, Interval, interval
 from oscsim.design.response import response_surface
 from oscsim.design.rule import BETTER, DesignRule
@@ -52,8 +52,9 @@ class Interaction:
 class Sobol:
     """Shares of the variance of the loss over the box of a sweep.
 
-    Every number is uniform in the position on its axis (by logarithm where it
-    spans more than a decade), the loss linear between cells.
+    Every number is uniform in its `oscsim.design.curve.position` (by logarithm where
+    it spans more than a decade). Between cells the loss is what
+    `oscsim.design.reading.Reading` reads, as in rules and on the design sheet.
 
     Attributes
     ----------
@@ -64,8 +65,8 @@ class Sobol:
     first, total : FloatArray, shape (n,)
         Sobol indices [1]_: by a number alone, and with all its interactions.
     surface_r2 : float or None
-        None of a full grid, where the loss is linear between cells. Otherwise the
-        loss is a quadratic surface, and this is what it foretells of cells left out.
+        None of a full grid. Otherwise the loss is a quadratic surface, and this is
+        what it foretells of cells left out.
 
     References
     ----------
@@ -201,15 +202,22 @@ def sobol(
             f"{int(np.isnan(loss).sum())} of {loss.size} combinations of "
             f"{', '.join(axes)} have no value for {subject}"
         )
-    where = [position(v) for v in values]
-    between = RegularGridInterpolator(where, loss)
     if np.ptp(loss) == 0:
         raise SpecError(f"the loss of {subject} is the same everywhere")
-    first, total = _indices(
-        lambda x: between(x.T)[None],
-        [uniform(w[0], w[-1] - w[0]) for w in where],
-        seed,
+    reading = Reading(
+        tuple(values), tuple(BETTER.get(field_of(name)) for name in axes), loss
     )
+
+    def between(places: FloatArray) -> FloatArray:
+        points = [
+            [value_at(float(at), v) for at in column]
+            for column, v in zip(places, values, strict=True)
+        ]
+        return reading.at(np.array(points).T)[None]
+
+    where = [position(v) for v in values]
+    box = [uniform(w[0], w[-1] - w[0]) for w in where]
+    first, total = _indices(between, box, seed)
     return Sobol(subject, axes, first, total)
 
 

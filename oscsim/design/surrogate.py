@@ -9,9 +9,11 @@ from functools import cached_property
 import numpy as np
 from scipy.interpolate import RegularGridInterpolator
 
-from oscsim.design.axes import Value
-from oscsim.design.curve import position
+from oscsim.design.axes import Value, field_of
+from oscsim.design.curve import Better, position
+from oscsim.design.reading import Reading
 from oscsim.design.replicates import half_width
+from oscsim.design.rule import BETTER
 from oscsim.design.table import CellResult, SweepTable
 from oscsim.errors import SpecError
 from oscsim.typing import FloatArray, IntArray
@@ -45,11 +47,13 @@ class Prediction:
 
 @dataclass(frozen=True, eq=False)
 class Surrogate:
-    """The cells of one model as a full grid, linear between neighbours.
+    """The cells of one model as a full grid, read between neighbours.
 
-    Linear in each number's `oscsim.design.curve.position`, in all numbers at once
-    (multilinear): nothing is smoothed or made monotone, and stored cells come
-    back as they are.
+    The metric follows from the loss, which `oscsim.design.reading.Reading` reads:
+    by its logarithm where small and positive, else straight, with the chords of the
+    rules on all edges. Everything else is linear in each number's
+    `oscsim.design.curve.position`, in all numbers at once (multilinear). Nothing is
+    smoothed or made monotone, and stored cells come back as they are.
 
     Attributes
     ----------
@@ -61,6 +65,8 @@ class Surrogate:
         Numeric axes with more than one value.
     values : tuple of FloatArray
         Rising values of each.
+    better : tuple of {"smaller", "larger"} or None
+        Which of them lose less; None of an axis without a good end.
     digital : float
         Metric of the digital model.
     is_loss_bits : bool
@@ -79,6 +85,7 @@ class Surrogate:
     chosen: Mapping[str, Value]
     axes: tuple[str, ...]
     values: tuple[FloatArray, ...]
+    better: tuple[Better | None, ...]
     digital: float
     is_loss_bits: bool
     cells: IntArray
@@ -102,12 +109,14 @@ class Surrogate:
             extrapolated.
         """
         where = np.array([self._position(n, numbers) for n in range(len(self.axes))])
-        metric = self._between(self.metric, where)
-        ratio = metric / self.digital
+        metric = self._stored_metric(numbers)
+        if metric is None:
+            loss = self._reading.at(np.array([[float(numbers[n]) for n in self.axes]]))
+            metric = float(self._metric_of(loss)[0])
         joules = self.joules
         return Prediction(
             metric=metric,
-            loss=ratio - 1 if self.is_loss_bits else 1 - ratio,
+            loss=float(self._loss_of(np.array(metric))),
             half_width=self._between(self.half_width, where),
             joules=None
             if joules is None
@@ -125,23 +134,35 @@ class Surrogate:
     def left_out(self) -> tuple[float, float] | None:
         """Median and largest miss of the metric at stored cells left out.
 
-        Each inner cell is interpolated from its two neighbours along one axis,
-        for every axis. The gaps are wider than those in use, so that a
-        prediction tends to miss by less. None without an inner cell.
+        Each inner cell is read from its two neighbours along one axis, for every
+        axis. The gaps are wider than those in use, so that a prediction tends to
+        miss by less. None without an inner cell.
         """
-        misses = []
-        for axis, values in enumerate(self.values):
-            where = position(values)
-            for k in range(1, len(values) - 1):
-                below, here, above = (
-                    np.take(self.metric, k + step, axis) for step in (-1, 0, 1)
-                )
-                share = (where[k] - where[k - 1]) / (where[k + 1] - where[k - 1])
-                misses.append(np.abs(below + share * (above - below) - here).ravel())
-        if not misses:
+        misses = abs(self.digital) * np.abs(self._reading.left_out())
+        if not len(misses):
             return None
-        every = np.concatenate(misses)
-        return float(np.median(every)), float(every.max())
+        return float(np.median(misses)), float(misses.max())
+
+    @cached_property
+    def _reading(self) -> Reading:
+        return Reading(self.values, self.better, self._loss_of(self.metric))
+
+    def _loss_of(self, metric: FloatArray) -> FloatArray:
+        ratio = metric / self.digital
+        return ratio - 1 if self.is_loss_bits else 1 - ratio
+
+    def _metric_of(self, loss: FloatArray) -> FloatArray:
+        return self.digital * (1 + loss if self.is_loss_bits else 1 - loss)
+
+    def _stored_metric(self, numbers: Mapping[str, float]) -> float | None:
+        """Return the metric of a stored cell as it is, None between cells."""
+        place = []
+        for name, values in zip(self.axes, self.values, strict=True):
+            found = np.flatnonzero(values == numbers[name])
+            if not len(found):
+                return None
+            place.append(int(found[0]))
+        return float(self.metric[tuple(place)])
 
     def _position(self, axis: int, numbers: Mapping[str, float]) -> float:
         name, values = self.axes[axis], self.values[axis]
@@ -266,6 +287,7 @@ def _surrogate(
         chosen=chosen,
         axes=axes,
         values=values,
+        better=tuple(BETTER.get(field_of(name)) for name in axes),
         digital=table.known[subject].value,
         is_loss_bits=table.is_loss_bits,
         cells=places,

@@ -7,6 +7,8 @@ from oscsim.design.axes import Value, field_of, layer_of
 from oscsim.design.replicates import Interval
 
 WORDS = {
+    "device": "device preset",
+    "digital": "what is left digital",
     "relative_diffusion": "noise D / median |h|",
     "relative_settle_time": "settling time × median |h|",
     "diffusion": "thermal diffusion D (rad²/s or model rate)",

@@ -1,61 +1,15 @@
 "use strict";
-// Interpolation between the stored cells; the twin of oscsim.design.surrogate.
+// The sliders and choices of a design sheet, and the answer they get.
 (() => {
   const data = JSON.parse(document.getElementById("grids").textContent);
   const STEPS = 20; // stops of a slider between two stored values
   const BEST = "best";
+  const ofDOsc = (dOsc) => `d-osc:${dOsc}`; // the best of several models of one d_osc
   const least = data.isLossBits ? "least" : "most";
   const byId = (id) => document.getElementById(id);
   const detailed = new Set(data.detailed);
 
-  function position(value, axis) {
-    if (!axis.isLog) return value;
-    const positive = axis.values.filter((v) => v > 0);
-    const least = positive[0];
-    const step = positive.length > 1 ? Math.log(positive[1] / least) : 1;
-    return Math.log(Math.max(value, least) / least) + (Math.min(value, least) / least - 1) * step;
-  }
-
-  function valueAt(at, axis) {
-    if (!axis.isLog) return at;
-    const positive = axis.values.filter((v) => v > 0);
-    const least = positive[0];
-    const step = positive.length > 1 ? Math.log(positive[1] / least) : 1;
-    return at >= 0 ? least * Math.exp(at) : least * (1 + at / step);
-  }
-
-  // Corners of the box of cells around a point, each with its weight.
-  function corners(numbers) {
-    let found = [{ index: 0, weight: 1 }];
-    data.axes.forEach((axis, n) => {
-      const where = axis.values.map((v) => position(v, axis));
-      const at = position(numbers[n], axis);
-      let k = 0;
-      while (k < where.length - 2 && at >= where[k + 1]) k += 1;
-      const share = (at - where[k]) / (where[k + 1] - where[k]);
-      found = found.flatMap(({ index, weight }) => [
-        { index: index * where.length + k, weight: weight * (1 - share) },
-        { index: index * where.length + k + 1, weight: weight * share },
-      ]);
-    });
-    return found;
-  }
-
-  const between = (grid, around) =>
-    grid.some((x) => x === null) ? null
-      : around.reduce((sum, { index, weight }) => sum + weight * grid[index], 0);
-
-  function predict(model, around) {
-    const metric = between(model.metric, around);
-    const ratio = metric / model.digital;
-    return {
-      metric,
-      loss: data.isLossBits ? ratio - 1 : 1 - ratio,
-      halfWidth: between(model.halfWidth, around),
-      joules: model.joules && model.joules.map((grid) => between(grid, around)),
-      latency: model.latency && between(model.latency, around),
-    };
-  }
+  const { position, valueAt, placesOf, predict, sign } = sheetReading(data);
 
   const PREFIXES = { "-18": "a", "-15": "f", "-12": "p", "-9": "n", "-6": "µ", "-3": "m", 0: "", 3: "k" };
   function quantity(value, unit) {
@@ -149,25 +103,33 @@
     others.replaceChildren();
     answer.removeAttribute("data-metric");
     if (!isInside) {
-      answer.append(element("p", "–", "large-number"),
-        element("p", "Outside the data: no number is given. Bring every number back into the range that was run."));
+      refuse(answer, "Outside the data: no number is given. Bring every number back into the range that was run.");
       return;
     }
     if (!models.length) {
-      answer.append(element("p", "–", "large-number"), element("p", "No model has all cells for this choice: no number is given."));
+      refuse(answer, "No model has all cells for this choice: no number is given.");
       return;
     }
-    const around = corners(controls.map((one) => one.value));
-    const found = models.map((model) => ({ model, at: predict(model, around) }));
-    const sign = data.isLossBits ? 1 : -1;
-    const best = found.reduce((a, b) => (sign * b.at.metric < sign * a.at.metric ? b : a));
-    const one = modelField.value === BEST ? best : found.find((x) => x.model.name === modelField.value);
-    if (!one) {
-      answer.append(element("p", "–", "large-number"), element("p", "This model lacks cells for this choice: no number is given."));
+    const places = placesOf(controls.map((one) => one.value));
+    const found = models.map((model) => ({ model, at: predict(model, places) }));
+    const bestOf = (some) => some.reduce((a, b) => (sign * b.at.metric < sign * a.at.metric ? b : a));
+    const best = bestOf(found);
+    const asked = found.filter(({ model }) =>
+      [BEST, ofDOsc(model.dOsc), model.name].includes(modelField.value));
+    if (!asked.length) {
+      refuse(answer, "This model lacks cells for this choice: no number is given.");
       return;
     }
+    const one = bestOf(asked);
+    follow(one.model.dOsc);
     describe(answer, one, one === best, found);
+    tell(`${called(one.model)}: ${around4(one.at)} ${data.metric}, loss ${percent(one.at.loss)}`);
     list(others, found, best);
+  }
+
+  function refuse(answer, why) {
+    answer.append(element("p", "–", "large-number"), element("p", why));
+    tell(why);
   }
 
   // Two decimals without a minus before nothing.
@@ -255,16 +217,31 @@
     others.append(table);
   }
 
-  // A link to a cell opens its details.
-  function open() {
-    const target = location.hash.startsWith("#cell-") ? byId(location.hash.slice(1)) : null;
-    if (!target) return;
-    for (let at = target.closest("details"); at; at = at.parentElement.closest("details")) at.open = true;
-    target.focus();
-    target.scrollIntoView();
+  const dOscSlider = data.dOscs.length ? byId("slider-d-osc") : null;
+  if (dOscSlider) {
+    dOscSlider.addEventListener("input", () => {
+      const dOsc = data.dOscs[Number(dOscSlider.value)];
+      const names = new Set(data.models.filter((m) => m.dOsc === dOsc).map((m) => m.name));
+      modelField.value = names.size === 1 ? [...names][0] : ofDOsc(dOsc);
+      show();
+    });
   }
-  window.addEventListener("hashchange", open);
+
+  // The slider of d_osc stands where the model is that is shown.
+  function follow(dOsc) {
+    if (!dOscSlider) return;
+    if (dOsc !== null) dOscSlider.value = data.dOscs.indexOf(dOsc);
+    dOscSlider.setAttribute("aria-valuetext", dOsc === null ? "none" : String(dOsc));
+    byId("number-d-osc").textContent = dOsc ?? "none";
+  }
+
+  // One short sentence for a screen reader, once the numbers stand still.
+  let timer = 0;
+  function tell(text) {
+    clearTimeout(timer);
+    timer = setTimeout(() => { byId("told").textContent = text; }, 400);
+  }
+
   byId("predictor").hidden = false;
   show();
-  open();
 })();

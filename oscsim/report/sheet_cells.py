@@ -33,6 +33,11 @@ def cell_name(cell: CellResult) -> str:
     return ", ".join(filter(None, [cell.subject, said_point(cell.point)]))
 
 
+def cell_title(cell: CellResult) -> str:
+    """Return model and point of a cell, and its metric."""
+    return f"{cell_name(cell)}: {cell.values.mean():.4f}"
+
+
 def cells_section(
     results: SweepTable, numbers: Iterable[int], device_of: DeviceOf
 ) -> str:
@@ -128,7 +133,7 @@ def _cell(results: SweepTable, number: int, own: Mapping[str, Any]) -> str:
     ]
     return (
         f'<details class="cell"><summary id="{place_of(number)}">'
-        f"{escape(cell_name(cell))}: {value:.4f}</summary>"
+        f"{escape(cell_title(cell))}</summary>"
         f"{table(('what', 'value'), rows)}</details>"
     )
 

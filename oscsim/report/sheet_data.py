@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from oscsim.design.axes import is_whole
-from oscsim.design.curve import is_log
+from oscsim.design.curve import MOST_BY_LOG, is_log
 from oscsim.design.rule import DesignRule
 from oscsim.design.surrogate import Surrogate
 from oscsim.report.axis_words import direction, metric_words, named
+from oscsim.report.sheet_predictor import d_oscs
 from oscsim.typing import FloatArray
 
 
@@ -42,6 +43,7 @@ def sheet_data(
         "metric": metric_words(table.metric),
         "direction": direction(table.metric),
         "isLossBits": table.is_loss_bits,
+        "mostByLog": MOST_BY_LOG,
         "axes": [
             {
                 "name": name,
@@ -49,9 +51,12 @@ def sheet_data(
                 "values": _numbers(values),
                 "isLog": is_log(values),
                 "isWhole": is_whole(name),
+                "isPower": better == "smaller",
                 "start": float(start.get(name, values[0])),
             }
-            for name, values in zip(first.axes, first.values, strict=True)
+            for name, values, better in zip(
+                first.axes, first.values, first.better, strict=True
+            )
         ],
         "choices": [
             {"name": name, "words": named(name), "values": list(map(str, values))}
@@ -61,6 +66,7 @@ def sheet_data(
             )
         ],
         "models": [_model(rule, grid) for grid in ordered],
+        "dOscs": list(d_oscs(rule, grids)),
         "optima": _optima(rule),
         "detailed": sorted(detailed),
     }

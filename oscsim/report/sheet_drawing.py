@@ -23,8 +23,8 @@ def linked_drawing(
 ) -> str:
     """Return a figure with its caption, links at the points of detailed cells.
 
-    The links are for the pointer: the table below a figure has the same ones for
-    the keyboard, in order.
+    The page's script makes them one stop of the keyboard, among which arrows move;
+    the table below a figure has the same ones, in order.
 
     Parameters
     ----------
@@ -45,7 +45,9 @@ def linked_drawing(
         if number not in detailed:
             return inside
         title = f"<title>{escape(names[number])}</title>"
-        return f'<a href="#cell-{number}" tabindex="-1">{title}{inside}</a>'
+        return f'<a href="#cell-{number}">{title}{inside}</a>'
 
     place = re.sub(r"[^A-Za-z0-9-]", "-", name)
-    return _ANCHOR.sub(anchor, drawing(figure, place, caption))
+    drawn = _ANCHOR.sub(anchor, drawing(figure, place, caption))
+    # The content of an image is hidden from screen readers, links included.
+    return drawn.replace('role="img"', 'role="group"') if "<a href" in drawn else drawn

@@ -14,7 +14,7 @@ from oscsim.report.axis_words import named
 from oscsim.report.loss_figure import LEAST_R2
 from oscsim.report.markup import paragraph
 from oscsim.report.rule_terminal import unpriced_words
-from oscsim.report.sheet_cells import DeviceOf, cell_name, cells_section
+from oscsim.report.sheet_cells import DeviceOf, cell_title, cells_section
 from oscsim.report.sheet_data import embedded, sheet_data
 from oscsim.report.sheet_drawing import linked_drawing
 from oscsim.report.sheet_figures import Drawn, key_of, numbers_of, places_of
@@ -71,8 +71,10 @@ def page(
         data = embedded(sheet_data(rule, grids, detailed))
         script = (
             f'<script type="application/json" id="grids">{data}</script>\n'
-            f"<script>\n{_file('sheet.js')}</script>"
+            f"<script>\n{_file('sheet_reading.js')}</script>\n"
+            f"<script>\n{_file('sheet.js')}</script>\n"
         )
+    script += f"<script>\n{_file('sheet_points.js')}</script>"
     body = "\n".join(
         f'<section id="{name}">\n<h2>{title}</h2>\n{part}\n</section>'
         for name, (title, part) in shown.items()
@@ -120,7 +122,7 @@ def _about(rule: DesignRule) -> str:
 
 
 def _losses(rule: DesignRule, drawn: Iterable[Drawn], detailed: list[int]) -> str:
-    names = dict(enumerate(map(cell_name, rule.table.cells)))
+    names = dict(enumerate(map(cell_title, rule.table.cells)))
     kept = set(detailed)
     found = []
     for one in (d for d in drawn if d.kind == "loss"):
@@ -174,7 +176,7 @@ def _front(
 ) -> str:
     if not front:
         return paragraph("No cell and no digital baseline of this sweep has a price.")
-    names = dict(enumerate(map(cell_name, rule.table.cells)))
+    names = dict(enumerate(map(cell_title, rule.table.cells)))
     found = [
         linked_drawing(
             one.figure,

@@ -26,13 +26,10 @@ def predictor(
         Models that have no grid, and why.
     """
     first = grids[0]
-    names = dict.fromkeys(grid.subject for grid in grids)
-    most = "least" if rule.table.is_loss_bits else "most"
-    models = {"best": f"{most} for these numbers"} if len(names) > 1 else {}
-    for name in sorted(names, key=lambda one: (rule.table.d_osc(one) or 0, one)):
-        d_osc = rule.table.d_osc(name)
-        models[name] = f"{name} (d_osc {d_osc})" if d_osc else name
-    fields = [_select("model", "Model", models)]
+    fields = [_select("model", "Model", _models(rule, grids))]
+    stops = d_oscs(rule, grids)
+    if stops:
+        fields.append(_d_osc_slider(list(stops)))
     for n, axis in enumerate(first.chosen):
         values = dict.fromkeys(str(grid.chosen[axis]) for grid in grids)
         shown = {value: value for value in values}
@@ -46,22 +43,54 @@ def predictor(
         "not.</p></noscript>"
     )
     explained = paragraph(
-        "Linear between the stored cells in every number at once (by logarithm where "
-        "a number spans more than a decade); nothing is smoothed. ± is half the 95 % "
-        "interval over chips, interpolated too: it does not hold the error of the "
-        "interpolation. At the numbers of the table of best models others are "
-        "told apart as there, over chips and over items; elsewhere by these intervals "
-        "alone. Outside the data no "
-        "number is given."
+        "Between stored cells the loss is read as for the rules below: by its "
+        "logarithm (and that of numbers of which less is better) where losses are "
+        "positive and at most 50 %, else straight. Nothing is smoothed or made "
+        "monotone. Energy, time and ± are straight; ± is half the 95 % interval over "
+        "chips and does not hold the error of the reading. Models are as they were "
+        "run: nothing is read between two d_osc. At the numbers of the table of best "
+        "models others are told apart as there, over chips and over items; elsewhere "
+        "by these intervals alone. Outside the data no number is given."
     )
     form = (
         '<div id="predictor" hidden><div class="predict"><form onsubmit="return false" '
         f'aria-label="Hardware numbers">{"".join(fields)}</form>'
-        '<div><div id="answer" role="status" aria-live="polite"></div>'
+        '<div><div id="answer"></div>'
+        '<p id="told" class="unseen" role="status" aria-live="polite"></p>'
         '<h3>All models at these numbers</h3><div id="others" class="wide"></div>'
         "</div></div></div>"
     )
     return noscript + explained + _misses(rule, grids) + form + _left(why_not)
+
+
+def d_oscs(rule: DesignRule, grids: tuple[Surrogate, ...]) -> dict[int, int]:
+    """Return how many models there are of each d_osc, rising; empty of one d_osc.
+
+    Parameters
+    ----------
+    rule : DesignRule
+        Gives the models.
+    grids : tuple of Surrogate
+        Of which models.
+    """
+    found = [rule.table.d_osc(name) for name in {grid.subject for grid in grids}]
+    known = [d_osc for d_osc in found if d_osc]
+    counts = {d_osc: known.count(d_osc) for d_osc in sorted(set(known))}
+    return counts if len(counts) > 1 else {}
+
+
+def _models(rule: DesignRule, grids: tuple[Surrogate, ...]) -> dict[str, str]:
+    """Return the choices of a model and what they are called."""
+    names = dict.fromkeys(grid.subject for grid in grids)
+    most = "least" if rule.table.is_loss_bits else "most"
+    found = {"best": f"{most} for these numbers"} if len(names) > 1 else {}
+    for d_osc, n in d_oscs(rule, grids).items():
+        if n > 1:
+            found[f"d-osc:{d_osc}"] = f"{most} of the {n} models of d_osc {d_osc}"
+    for name in sorted(names, key=lambda one: (rule.table.d_osc(one) or 0, one)):
+        d_osc_of = rule.table.d_osc(name)
+        found[name] = f"{name} (d_osc {d_osc_of})" if d_osc_of else name
+    return found
 
 
 def no_predictor(rule: DesignRule, why_not: Mapping[str, str]) -> str:
@@ -89,14 +118,14 @@ def _misses(rule: DesignRule, grids: tuple[Surrogate, ...]) -> str:
     missed = [grid.left_out for grid in grids if grid.left_out is not None]
     if not missed:
         return paragraph(
-            "Every number has two values only, so that nothing checks the straight "
-            "line between them.",
+            "Every number has two values only, so that nothing checks what is "
+            "read between them.",
             "note",
         )
     middle = max(one[0] for one in missed)
     worst = max(one[1] for one in missed)
     return paragraph(
-        f"A check: inner cells interpolated from their neighbours, as if they had not "
+        f"A check: inner cells read from their neighbours, as if they had not "
         f"been run, miss the {metric_words(rule.table.metric)} by {middle:.4f} in the "
         f"median of the worst model and {worst:.4f} at most. With them, gaps are "
         "narrower."
@@ -111,6 +140,18 @@ def _select(name: str, label: str, values: Mapping[str, str]) -> str:
     return (
         f'<div class="control"><label for="{name}">{escape(label)}</label>'
         f'<select id="{name}" autocomplete="off">{options}</select></div>'
+    )
+
+
+def _d_osc_slider(stops: list[int]) -> str:
+    said = f"run at {', '.join(map(str, stops))}; moves with the model"
+    return (
+        '<div class="control"><label for="slider-d-osc">components of an oscillator '
+        '(d_osc)</label><div class="pair"><input type="range" id="slider-d-osc" '
+        f'min="0" max="{len(stops) - 1}" step="1" autocomplete="off" '
+        'aria-describedby="said-d-osc"><output id="number-d-osc" '
+        'for="slider-d-osc"></output></div>'
+        f'<p class="said" id="said-d-osc">{said}</p></div>'
     )
 
 

@@ -60,10 +60,11 @@ def rules_section(rule: DesignRule) -> str:
         paragraph(
             "What each number may be so that no more than this share of the digital "
             "metric is lost. Read off the nearest monotone curve through the stored "
-            "cells, between two of them by the logarithm of the loss (and of numbers "
-            "of which less is better), where the sliders above go straight. Brackets: "
-            "95 % interval over chips, widened by what reading between stored cells "
-            "may miss if the curve bends one way there; beyond: outside the data. "
+            "cells, and between two of them as the sliders above read: by the "
+            "logarithm of the loss (and of numbers of which less is better) where "
+            "losses are positive and at most 50 %, else straight. Brackets: 95 % "
+            "interval over chips, widened by what reading between stored cells may "
+            "miss if the curve bends one way there; beyond: outside the data. "
             "Bits are rounded up to whole ones. Nothing is extrapolated."
         )
         + table(header, rows)
@@ -216,7 +217,8 @@ def together_section(content: dict[str, Any]) -> str:
             "<h3>Sobol indices: which number matters most</h3>"
             + paragraph(
                 "Shares of the variance of the loss over the whole box of the sweep, "
-                "every number uniform on its axis."
+                "every number uniform on its axis, read between cells as the sliders "
+                "do."
             )
             + items(shares)
         )

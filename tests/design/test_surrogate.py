@@ -1,4 +1,4 @@
-"""Between the cells of a full grid: linear, exact at cells, silent elsewhere."""
+"""Between the cells of a full grid: as rules read, exact at cells, silent elsewhere."""
 
 import itertools
 
@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from oscsim.design.curve import is_log, position, value_at
+from oscsim.design.reading import Reading
 from oscsim.design.surrogate import split_axes, surrogates
 from oscsim.errors import SpecError
 from tests.report.sheet_sample import CHIPS, NOISES, sweep_table
 
 
-def naive(grid, numbers):
+def naive(grid, numbers, content):
     """Multilinear interpolation, corner by corner in plain Python."""
     shares, below = [], []
     for name, values in zip(grid.axes, grid.values, strict=True):
@@ -26,12 +27,14 @@ def naive(grid, numbers):
         for side, share in zip(corner, shares, strict=True):
             weight *= share if side else 1 - share
         place = tuple(k + side for k, side in zip(below, corner, strict=True))
-        total += weight * grid.metric[place]
+        total += weight * content[place]
     return total
 
 
-def test_between_cells_it_is_multilinear_in_positions():
+def test_between_cells_the_loss_is_read_and_the_rest_multilinear():
     (grid, *_), _ = surrogates(sweep_table())
+    reading = Reading(grid.values, grid.better, grid.metric / grid.digital - 1)
+    assert grid.better == ("smaller", "larger")
     rng = np.random.default_rng(1)
     for _ in range(50):
         numbers = {
@@ -39,8 +42,13 @@ def test_between_cells_it_is_multilinear_in_positions():
             "weight_bits": float(rng.uniform(3, 6)),
         }
         found = grid.at(numbers)
-        assert found.metric == pytest.approx(naive(grid, numbers), abs=1e-12)
-        assert found.loss == pytest.approx(found.metric / grid.digital - 1, abs=1e-12)
+        (loss,) = reading.at(np.array([list(numbers.values())]))
+        assert found.loss == pytest.approx(loss, abs=1e-12)
+        assert found.metric == pytest.approx(grid.digital * (1 + loss), abs=1e-12)
+        joules = naive(grid, numbers, grid.joules[..., 1])
+        assert found.joules[1] == pytest.approx(joules, rel=1e-12)
+        spread = naive(grid, numbers, grid.half_width)
+        assert found.half_width == pytest.approx(spread, rel=1e-12)
 
 
 def test_at_a_cell_it_is_the_cell():
@@ -53,7 +61,7 @@ def test_at_a_cell_it_is_the_cell():
             cell = table.cells[number]
             found = grid.at(cell.point)
             assert cell.subject == grid.subject
-            assert found.metric == pytest.approx(cell.values.mean(), rel=1e-14)
+            assert found.metric == cell.values.mean()
             assert found.joules == pytest.approx(cell.joules, rel=1e-14)
             assert found.latency_s == pytest.approx(cell.latency_s)
             error = cell.values.std(ddof=1) / np.sqrt(CHIPS)

@@ -174,10 +174,10 @@ def test_the_keyboard_reaches_and_moves_everything(opened, sheet):
     page = opened(sheet)
     page.focus("#model")
     reached = []
-    for _ in range(4):
+    for _ in range(5):
         page.keyboard.press("Tab")
         reached.append(page.evaluate("document.activeElement.id"))
-    assert reached == ["slider-0", "number-0", "slider-1", "number-1"]
+    assert reached == ["slider-d-osc", "slider-0", "number-0", "slider-1", "number-1"]
     outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
     assert outline == "solid"
     page.focus("#slider-1")
