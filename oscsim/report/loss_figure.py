@@ -118,8 +118,8 @@ def _draw(
     shade, line = SHADES[number % len(SHADES)], LINES[number % len(LINES)]
     marker = MARKERS[number % len(MARKERS)]
     fitted = law_line(rule, whole)
-    width = 1.1 if rule.law is not None and rule.law.holds else 0.5
-    width = 0.5 if fitted is None else width
+    width = 1.2 if rule.law is not None and rule.law.holds else 0.65
+    width = 0.65 if fitted is None else width
     if fitted is None:
         ax.plot(position(scale), 100 * curve.mean, color=shade, ls=line, lw=width)
     else:

@@ -201,14 +201,14 @@
     const table = element("table", "", "stack");
     table.append(element("thead"), element("tbody"));
     const first = element("tr");
-    head.forEach((name) => first.append(element("th", name)));
+    head.forEach((name, k) => first.append(element("th", name, k && name ? "number" : "")));
     table.tHead.append(first);
     found.forEach((one) => {
       const cells = [called(one.model), around4(one.at), percent(one.at.loss),
         ...(priced ? [energy(one.at)] : []), one === best && found.length > 1 ? least : ""];
       const row = element("tr");
       cells.forEach((text, k) => {
-        const cell = element("td", text);
+        const cell = element("td", text, k && head[k] ? "number" : "");
         if (k && head[k] && text) cell.dataset.name = head[k];
         row.append(cell);
       });
@@ -238,6 +238,7 @@
   // One short sentence for a screen reader, once the numbers stand still.
   let timer = 0;
   function tell(text) {
+    byId("brief").textContent = text;
     clearTimeout(timer);
     timer = setTimeout(() => { byId("told").textContent = text; }, 400);
   }

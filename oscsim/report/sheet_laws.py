@@ -22,7 +22,7 @@ def laws_table(rule: DesignRule) -> str:
             said_interval(one.law.amplitude, "smaller"),
             said_interval(one.law.exponent, "smaller"),
             f"{one.law.r2:.4f}",
-            "-" if math.isnan(one.law.chi2) else f"{one.law.chi2:.2g}",
+            "-" if math.isnan(one.law.chi2) else f"{float(f'{one.law.chi2:.2g}'):g}",
             said_miss(one.law),
             said_fit(one.law),
         )

@@ -10,7 +10,7 @@ from oscsim.design.pareto import ParetoPoint, unpriced_axes
 from oscsim.design.rule import DesignRule
 from oscsim.design.surrogate import surrogates
 from oscsim.report import sheet_sections as parts
-from oscsim.report.axis_words import named
+from oscsim.report.axis_words import metric_words, named
 from oscsim.report.loss_figure import LEAST_R2
 from oscsim.report.markup import paragraph
 from oscsim.report.rule_terminal import unpriced_words
@@ -50,12 +50,12 @@ def page(
     table = rule.table
     detailed = _detailed(rule, front)
     grids, why_not = surrogates(table)
-    has_axes = bool(grids) and bool(grids[0].axes)
+    has_controls = bool(grids) and bool(table.axes or len(grids) > 1)
     predict = (
-        predictor(rule, grids, why_not) if has_axes else no_predictor(rule, why_not)
+        predictor(rule, grids, why_not) if has_controls else no_predictor(rule, why_not)
     )
     sections = {
-        "predict": ("Between the cells", predict),
+        "predict": ("Prediction", predict),
         "rules": ("Good enough", parts.rules_section(rule)),
         "losses": ("Loss against each number", _losses(rule, drawn, detailed)),
         "best": ("Which model is best", _best(rule, drawn)),
@@ -67,7 +67,7 @@ def page(
     }
     shown = {name: part for name, part in sections.items() if part[1]}
     script = ""
-    if has_axes:
+    if has_controls:
         data = embedded(sheet_data(rule, grids, detailed))
         script = (
             f'<script type="application/json" id="grids">{data}</script>\n'
@@ -122,7 +122,7 @@ def _about(rule: DesignRule) -> str:
 
 
 def _losses(rule: DesignRule, drawn: Iterable[Drawn], detailed: list[int]) -> str:
-    names = dict(enumerate(map(cell_title, rule.table.cells)))
+    names = _titles(rule)
     kept = set(detailed)
     found = []
     for one in (d for d in drawn if d.kind == "loss"):
@@ -145,6 +145,12 @@ def _losses(rule: DesignRule, drawn: Iterable[Drawn], detailed: list[int]) -> st
     if not found:
         return ""
     return f'<div class="figures">{"".join(found)}</div>{laws_table(rule)}'
+
+
+def _titles(rule: DesignRule) -> dict[int, str]:
+    """Return what the cells are, by number."""
+    word = metric_words(rule.table.metric)
+    return {k: f"{cell_title(c)} {word}" for k, c in enumerate(rule.table.cells)}
 
 
 def _best(rule: DesignRule, drawn: Iterable[Drawn]) -> str:
@@ -176,7 +182,7 @@ def _front(
 ) -> str:
     if not front:
         return paragraph("No cell and no digital baseline of this sweep has a price.")
-    names = dict(enumerate(map(cell_title, rule.table.cells)))
+    names = _titles(rule)
     found = [
         linked_drawing(
             one.figure,

@@ -21,7 +21,7 @@ def predictor(
     rule : DesignRule
         Gives the models.
     grids : tuple of Surrogate
-        With one numeric axis at least.
+        With an axis, a choice or a model to choose.
     why_not : mapping of str to str
         Models that have no grid, and why.
     """
@@ -42,25 +42,34 @@ def predictor(
         "<noscript><p>The sliders need JavaScript; the tables and figures below do "
         "not.</p></noscript>"
     )
-    explained = paragraph(
-        "Between stored cells the loss is read as for the rules below: by its "
-        "logarithm (and that of numbers of which less is better) where losses are "
-        "positive and at most 50 %, else straight. Nothing is smoothed or made "
-        "monotone. Energy, time and ± are straight; ± is half the 95 % interval over "
-        "chips and does not hold the error of the reading. Models are as they were "
-        "run: nothing is read between two d_osc. At the numbers of the table of best "
-        "models others are told apart as there, over chips and over items; elsewhere "
-        "by these intervals alone. Outside the data no number is given."
-    )
     form = (
         '<div id="predictor" hidden><div class="predict"><form onsubmit="return false" '
-        f'aria-label="Hardware numbers">{"".join(fields)}</form>'
+        f'aria-label="Hardware numbers">{"".join(fields)}'
+        '<p id="brief" aria-hidden="true"></p></form>'
         '<div><div id="answer"></div>'
         '<p id="told" class="unseen" role="status" aria-live="polite"></p>'
         '<h3>All models at these numbers</h3><div id="others" class="wide"></div>'
         "</div></div></div>"
     )
-    return noscript + explained + _misses(rule, grids) + form + _left(why_not)
+    return noscript + form + _explained(rule, grids) + _left(why_not)
+
+
+def _explained(rule: DesignRule, grids: tuple[Surrogate, ...]) -> str:
+    told = (
+        "± is half the 95 % interval over chips. Models are as they were run: nothing "
+        "is read between two d_osc. At the numbers of the table of best models others "
+        "are told apart as there, over chips and over items; elsewhere by these "
+        "intervals alone."
+    )
+    if not grids[0].axes:
+        return paragraph(told)
+    return paragraph(
+        "Between stored cells the loss is read as for the rules below: by its "
+        "logarithm (and that of numbers of which less is better) where losses are "
+        "positive and at most 50 %, else straight. Nothing is smoothed or made "
+        "monotone. Energy, time and ± are straight; ± does not hold the error of the "
+        f"reading. Outside the data no number is given. {told}"
+    ) + _misses(rule, grids)
 
 
 def d_oscs(rule: DesignRule, grids: tuple[Surrogate, ...]) -> dict[int, int]:
@@ -83,7 +92,8 @@ def _models(rule: DesignRule, grids: tuple[Surrogate, ...]) -> dict[str, str]:
     """Return the choices of a model and what they are called."""
     names = dict.fromkeys(grid.subject for grid in grids)
     most = "least" if rule.table.is_loss_bits else "most"
-    found = {"best": f"{most} for these numbers"} if len(names) > 1 else {}
+    word = metric_words(rule.table.metric)
+    found = {"best": f"{most} {word} at these numbers"} if len(names) > 1 else {}
     for d_osc, n in d_oscs(rule, grids).items():
         if n > 1:
             found[f"d-osc:{d_osc}"] = f"{most} of the {n} models of d_osc {d_osc}"

@@ -153,7 +153,8 @@ def rankings_section(rule: DesignRule) -> str:
         ]
         header = (one.axis, "loss, % of the digital metric")
         found.append(
-            paragraph(f"{one.subject}, by {one.axis}{where}") + table(header, rows)
+            paragraph(f"{one.subject}, by {named(one.axis)}{where}")
+            + table(header, rows)
         )
     return "".join(found)
 
@@ -177,13 +178,20 @@ def together_section(content: dict[str, Any]) -> str:
                     f"{n} {v:g}"
                     for n, v in zip(pair["axes"], pair["values"], strict=True)
                 ),
-                f"{pair['apart']:.4f}",
-                f"{pair['together']:.4f}",
-                fixed_interval(found),
+                percent_of(pair["apart"]),
+                percent_of(pair["together"]),
+                fixed_interval(Interval(*(100 * part for part in found)), 2),
                 _said_excess(found),
             )
         )
-    header = ("model", "at their worst", "apart", "together", "excess", "so they are")
+    header = (
+        "model",
+        "at their worst",
+        "apart",
+        "together",
+        "excess, %",
+        "so they are",
+    )
     found_rows = table(header, rows, numbers=(2, 3, 4)) if rows else ""
     shares = [
         f"{one['model']}: "
@@ -205,8 +213,8 @@ def together_section(content: dict[str, Any]) -> str:
     if found_rows:
         parts.append(
             paragraph(
-                "Loss beyond that at the best values, as a share of the digital "
-                "metric: the sum of each number alone at its worst, and of both "
+                "Loss beyond that at the best values, in % of the digital metric: the "
+                "sum of each number alone at its worst, and of both "
                 "together. Excess: together less apart, with its 95 % interval over "
                 "chips."
             )

@@ -134,6 +134,134 @@ def test_any_point_gives_the_number_of_python(opened, tmp_path, metric):
     assert len(chosen) > 1, "the best model changes over the noise"
 
 
+def mixed(losses_of, **asked):
+    """A table with losses that are made up per model: gains, zeros and saturation."""
+    found = sweep_table(**asked)
+    sign = 1 if found.is_loss_bits else -1
+    cells = []
+    for name in found.known:
+        of = [cell for cell in found.cells if cell.subject == name]
+        digital = found.known[name].value
+        for cell, loss in zip(of, losses_of(len(of)), strict=True):
+            values = digital * (1 + sign * (loss + 1e-3 * np.array([-1.0, 0.0, 1.0])))
+            cells.append(replace(cell, values=values))
+    return replace(found, cells=tuple(cells))
+
+
+@pytest.mark.parametrize("metric", ["bits_per_byte", "accuracy"])
+def test_gains_zeros_and_large_losses_are_read_as_python_does(opened, tmp_path, metric):
+    rng = np.random.default_rng(4)
+
+    def losses_of(n):
+        kinds = np.array([-0.01, 0.0, 0.7, *(4 * [np.nan])])
+        loss = rng.choice(kinds, size=n)
+        return np.where(np.isnan(loss), 10 ** rng.uniform(-3, -0.4, n), loss)
+
+    axes = {
+        "relative_diffusion": (0.0, 0.001, 0.01, 0.1),
+        "weight_bits": (3, 4, 6),
+        "coupling_mismatch": (0.0, 0.03, 0.1),
+    }
+    found = mixed(losses_of, axes=axes, metric=metric)
+    page, grids = opened(saved(found, tmp_path)), grids_of(found)
+    page.select_option("#model", "osc-d8")
+    order = grids["osc-d8"].axes
+    seen = []
+    for _ in range(25):
+        at = {
+            "relative_diffusion": float(10 ** rng.uniform(-3.7, -1)),
+            "weight_bits": float(rng.integers(3, 7)),
+            "coupling_mismatch": float(rng.choice([0.0, 0.1, *rng.uniform(0, 0.1, 4)])),
+        }
+        for k, name in enumerate(order):
+            page.fill(f"#number-{k}", repr(at[name]))
+        expected = grids["osc-d8"].at(at)
+        assert predicted(page) == pytest.approx(expected.metric, abs=1e-9)
+        lost = float(page.locator("#answer").get_attribute("data-loss"))
+        assert lost == pytest.approx(expected.loss, abs=1e-9)
+        seen.append(lost)
+    assert min(seen) < 0 < 0.4 < max(seen)
+
+
+def test_at_what_the_rule_allows_the_sheet_says_that_loss(opened, sheet, table):
+    page, rule = opened(sheet), fit_rule(table, resamples=20)
+    n = 0
+    for one in rule.rules:
+        if one.axis != "relative_diffusion":
+            continue
+        page.select_option("#model", one.subject)
+        page.fill("#number-1", str(one.held["weight_bits"]))
+        for loss, found in one.allowed.items():
+            if np.isfinite(found.value):
+                page.fill("#number-0", repr(found.value))
+                lost = float(page.locator("#answer").get_attribute("data-loss"))
+                assert lost == pytest.approx(loss, abs=1e-9)
+                assert f"Loss {100 * loss:.2f} %" in page.inner_text("#answer")
+                n += 1
+    assert n > 5
+
+
+def d_osc_on(page):
+    """What the slider of d_osc shows, and says."""
+    shown = page.inner_text("#number-d-osc")
+    assert page.get_attribute("#slider-d-osc", "aria-valuetext") == shown
+    return shown
+
+
+def test_the_slider_of_d_osc_and_the_model_stay_in_step(opened, sheet, table):
+    page = opened(sheet)
+    assert d_osc_on(page) == "16", "where the best one stands"
+    page.fill("#number-0", "1")
+    assert d_osc_on(page) == "2", "it moves with the best one"
+    page.select_option("#model", "osc-d8")
+    assert d_osc_on(page) == "8"
+    assert page.input_value("#slider-d-osc") == "1"
+    page.focus("#slider-d-osc")
+    for key, name in (("ArrowRight", "osc-d16"), ("Home", "osc-d2")):
+        page.keyboard.press(key)
+        assert page.input_value("#model") == name
+        assert d_osc_on(page) == name.split("-d")[1]
+        expected = grids_of(table)[name].at(numbers_on(page)).metric
+        assert predicted(page) == pytest.approx(expected, abs=1e-9)
+    page.keyboard.press("ArrowLeft")
+    assert page.input_value("#model") == "osc-d2", "whole stops, and no further"
+
+
+def test_several_models_of_one_d_osc_are_one_stop(opened, tmp_path):
+    """Two trainings of d_osc 8: the slider shows the better of them at the numbers."""
+    found = sweep_table()
+    subjects = {
+        name: about | {"config": {"d_osc": 8}} if name == "osc-d16" else about
+        for name, about in found.subjects.items()
+    }
+    found = replace(found, subjects=subjects)
+    page, grids = opened(saved(found, tmp_path)), grids_of(found)
+    assert page.get_attribute("#slider-d-osc", "max") == "1"
+    page.focus("#slider-d-osc")
+    page.keyboard.press("Home")
+    assert page.input_value("#model") == "osc-d2", "the only one of d_osc 2"
+    page.keyboard.press("End")
+    assert page.input_value("#model") == "d-osc:8"
+    winners = set()
+    for noise in ("0", "0.01", "0.1"):
+        page.fill("#number-0", noise)
+        at = {n: grids[n].at(numbers_on(page)).metric for n in ("osc-d8", "osc-d16")}
+        best = min(at, key=at.get)
+        assert predicted(page) == pytest.approx(at[best], abs=1e-9)
+        assert page.inner_text("#answer p:first-child").startswith(f"{best} (d_osc 8)")
+        assert d_osc_on(page) == "8"
+        winners.add(best)
+    assert winners == {"osc-d8", "osc-d16"}
+    page.select_option("#model", "osc-d16")
+    assert d_osc_on(page) == "8"
+
+
+def test_one_d_osc_has_no_slider(opened, tmp_path):
+    page = opened(saved(sweep_table(models=("osc-d8",)), tmp_path))
+    assert page.locator("#slider-d-osc").count() == 0
+    assert predicted(page) > 1
+
+
 def test_the_least_is_told_apart_as_the_table_of_best_models_does(opened, tmp_path):
     """Between models of equal chips and differing items the sheet must not decide."""
     found = sweep_table(models=("osc-d2", "osc-d8"))
@@ -235,6 +363,99 @@ def test_a_link_opens_the_cell(opened, sheet, table):
     link.click()
     cell.wait_for(state="visible")
     assert table.cells[int(place.split("-")[1])].digest in cell.inner_text()
+
+
+def test_points_of_figures_lead_to_their_cells_by_keyboard(opened, sheet, table):
+    """One stop of Tab a figure, arrows from point to point, Enter to the cell."""
+    page = opened(sheet)
+    figures = page.locator("figure:has(svg a)")
+    names = [figure.get_attribute("id") for figure in figures.all()]
+    assert names == ["loss-relative-diffusion", "loss-weight-bits", "front"]
+    points = [figure.locator("svg a").count() for figure in figures.all()]
+    assert points == [15, 9, 45], "every cell that is drawn"
+    for figure in figures.all():
+        assert figure.locator("svg").get_attribute("role") == "group"
+        assert figure.locator("svg a[tabindex='0']").count() == 1
+    first = figures.first.locator("svg a")
+    first.first.focus()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.tagName") == "SUMMARY", "one stop"
+    page.keyboard.press("Shift+Tab")
+    for key in ("ArrowRight", "ArrowDown", "End", "ArrowLeft", "Home", "ArrowRight"):
+        page.keyboard.press(key)
+    said = first.nth(1).get_attribute("aria-label")
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == said
+    assert figures.first.locator("..").locator(".point").inner_text() == said
+    number = int(first.nth(1).get_attribute("href").removeprefix("#cell-"))
+    cell = table.cells[number]
+    assert said == (
+        f"{cell.subject}, relative_diffusion 0.001, weight_bits 6: "
+        f"{cell.values.mean():.4f} bits per byte"
+    )
+    page.keyboard.press("Enter")
+    page.locator(f"#cell-{number} + div").wait_for(state="visible")
+    assert page.evaluate("document.activeElement.id") == f"cell-{number}"
+    assert cell.digest in page.inner_text(f"#cell-{number} + div")
+
+
+def test_a_point_of_the_front_leads_to_its_cell_by_pointer(opened, sheet, table):
+    page = opened(sheet)
+    points = page.locator("#front svg a")
+    targets = {points.nth(k).get_attribute("href") for k in range(points.count())}
+    assert targets == {f"#cell-{k}" for k in range(len(table.cells))}
+    point = points.last
+    place = point.get_attribute("href")
+    point.locator("use").click()
+    page.locator(f"{place} + div").wait_for(state="visible")
+
+
+def test_the_answer_is_spoken_once_the_numbers_stand_still(opened, sheet):
+    page = opened(sheet)
+    told = page.locator("#told")
+    assert told.get_attribute("aria-live") == "polite"
+    page.select_option("#model", "osc-d8")
+    page.locator("#told:not(:empty)").wait_for(state="attached")
+    page.evaluate(
+        "window.heard = []; new MutationObserver(() => window.heard.push("
+        "document.getElementById('told').textContent)).observe("
+        "document.getElementById('told'), {childList: true})"
+    )
+    page.focus("#slider-0")
+    for _ in range(5):
+        page.keyboard.press("ArrowRight")
+    page.wait_for_timeout(1200)
+    metric = page.inner_text("#answer .large-number")
+    (heard,) = page.evaluate("window.heard")
+    assert heard.startswith(f"osc-d8 (d_osc 8): {metric} bits per byte, loss ")
+    assert len(heard) < 80
+
+
+def test_on_a_telephone_the_answer_stays_in_sight(opened, sheet):
+    page = opened(sheet, {"width": 390, "height": 700})
+    page.focus("#slider-0")
+    page.keyboard.press("ArrowRight")
+    brief = page.locator("#brief")
+    assert brief.inner_text().endswith(" %")
+    box = brief.bounding_box()
+    assert box["y"] > 0
+    assert box["y"] + box["height"] <= 701
+    page.set_viewport_size(DESKTOP)
+    assert not brief.is_visible()
+
+
+def test_choices_alone_have_an_answer_too(opened, tmp_path):
+    found = sweep_table(axes={"device": ("a", "b")})
+    page = opened(saved(found, tmp_path))
+    assert page.locator("input[type=number]").count() == 0
+    page.select_option("#model", "osc-d8")
+    for device in ("a", "b"):
+        page.select_option("#choice-0", device)
+        cell = found.cell("osc-d8", {"device": device})
+        assert predicted(page) == pytest.approx(cell.values.mean(), abs=1e-9)
+    page.focus("#slider-d-osc")
+    page.keyboard.press("Home")
+    cell = found.cell("osc-d2", {"device": "b"})
+    assert predicted(page) == pytest.approx(cell.values.mean(), abs=1e-9)
 
 
 def test_a_choice_of_device_changes_the_number(opened, tmp_path):
