@@ -14,8 +14,8 @@ from oscsim.typing import BoolArray, FloatArray
 Better: TypeAlias = Literal["smaller", "larger"]
 """Which values of a hardware number lose less."""
 
-MOST_BY_LOG = 0.5
-"""Largest loss that is read by its logarithm: beyond, losses level off."""
+MOST_BY_LOG = 0.2
+"""Loss from which on nothing is read by its logarithm: losses level off there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,8 +64,8 @@ class Curve:
         Of numbers of which smaller is better the largest value that loses no
         more; of others the smallest. Read off the chord between the two stored
         values around it, as everything between stored cells is
-        (`oscsim.design.reading`): of the logarithm of the loss where `by_log` holds
-        of both, in `log_position`; otherwise of the loss, in `position`.
+        (`oscsim.design.reading`): of the logarithm of the loss where `by_log` says
+        so, in `log_position`; otherwise of the loss, in `position`.
 
         Parameters
         ----------
@@ -169,18 +169,20 @@ def is_log(scale: FloatArray) -> bool:
     return bool(scale[0] >= 0 and len(positive) > 1 and positive[-1] > 10 * positive[0])
 
 
-def by_log(loss: FloatArray) -> BoolArray:
-    """Return whether losses are read by their logarithm: from 0 to `MOST_BY_LOG`.
+def by_log(low: FloatArray, high: FloatArray) -> BoolArray:
+    """Return whether what is between two losses is read by their logarithm.
 
-    Small losses follow power laws and large ones level off, so that a chord of the
-    logarithm misses less of the former and a straight one less of the latter.
+    Both are positive, and the smaller is at most `MOST_BY_LOG`: small losses follow
+    power laws, of which a chord of the logarithm misses less, and large ones level
+    off, of which a straight one does.
 
     Parameters
     ----------
-    loss : FloatArray
-        Shares of the digital metric.
+    low, high : FloatArray
+        Shares of the digital metric at neighbouring values, in any order.
     """
-    found: BoolArray = (loss > 0) & (loss <= MOST_BY_LOG)
+    least = np.minimum(low, high)
+    found: BoolArray = (least > 0) & (least <= MOST_BY_LOG)
     return found
 
 
@@ -228,7 +230,7 @@ def _crossing(
     k = int(np.argmax(y > limit))
     where = log_position(x, better, values)
     ends = slice(k - 1, k + 1)
-    is_by_log = bool(by_log(y[ends]).all() and np.isfinite(where[ends]).all())
+    is_by_log = bool(by_log(*y[ends]) and np.isfinite(where[ends]).all())
     if is_by_log:
         known = (y > 0) & np.isfinite(where)
         y = np.log(y, out=np.full(len(y), np.nan), where=known)

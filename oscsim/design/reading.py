@@ -20,10 +20,11 @@ class Reading:
     """Loss over a full grid of hardware numbers, and between its cells.
 
     Along one axis, between two stored values: the logarithm of the loss is linear
-    in `oscsim.design.curve.log_position` where both losses are positive and at most
-    `oscsim.design.curve.MOST_BY_LOG`, and the lower value is positive too if smaller
-    ones are better; otherwise the loss is linear in `oscsim.design.curve.position`.
-    This is how `oscsim.design.curve.Curve.allowed` reads.
+    in `oscsim.design.curve.log_position` where both losses are positive and the
+    smaller is at most `oscsim.design.curve.MOST_BY_LOG`, and the lower value is
+    positive too if smaller ones are better; otherwise the loss is linear in
+    `oscsim.design.curve.position`. This is how `oscsim.design.curve.Curve.allowed`
+    reads.
 
     Attributes
     ----------
@@ -36,16 +37,16 @@ class Reading:
 
     Notes
     -----
-    Inside a box of cells, and on each of its faces: if every corner and every
-    free axis allows it, the logarithm of the loss is multilinear. Otherwise the
-    faces are read first and blended linearly in `position` (the Boolean sum of
-    Gordon and Hall [1]_: each axis blended, less what was counted twice), which is
-    multilinear where all edges are straight. A face is read from its own
-    corners alone, so that neighbouring boxes agree: the reading is continuous over
-    the whole grid, does not depend on the order of the axes, and has the rule's
-    chords on all edges. It is not continuous in the stored losses, where one of them
-    passes 0 or `MOST_BY_LOG`, and it may leave the range of the corners of a box
-    that is blended. Cost is O(5^axes).
+    Inside a box of cells, and on each of its faces: if every edge is read by the
+    logarithm, so is all of it, as multilinear. Otherwise the faces are read first
+    and blended linearly in `position` (the Boolean sum of Gordon and Hall [1]_: each
+    axis blended, less what was counted twice), which is multilinear where all edges
+    are straight. A face is read from its own corners alone, so that neighbouring
+    boxes agree: the reading is continuous over the whole grid, does not depend on
+    the order of the axes, and has the rule's chords on all edges. It is not
+    continuous in the stored losses, where one of them passes 0 or `MOST_BY_LOG`, and
+    it may leave the range of the corners of a box that is blended. Cost is
+    O(5^axes).
 
     References
     ----------
@@ -137,7 +138,11 @@ class _Box:
             ends = list(itertools.product((0, 1), repeat=len(free)))
             losses = np.array([self.corners[_held(sides, free, end)] for end in ends])
             shares = np.array([self.places[n].log_share for n in free])
-            kept = by_log(losses).all(axis=0) & np.isfinite(shares).all(axis=0)
+            kept = np.isfinite(shares).all(axis=0)
+            cube = losses.reshape(*[2] * len(free), -1)
+            for axis in range(len(free)):
+                edges = by_log(cube.take(0, axis), cube.take(1, axis))
+                kept &= edges.reshape(-1, len(kept)).all(axis=0)
             known[sides][kept] = _by_log(losses[:, kept], ends, shares[:, kept])
         return known[sides]
 
@@ -167,7 +172,7 @@ def _chord(
 ) -> FloatArray:
     """Return the loss between two stored values of one axis, others held."""
     found: FloatArray = low + share * (high - low)
-    kept = by_log(low) & by_log(high) & math.isfinite(log_share)
+    kept = by_log(low, high) & math.isfinite(log_share)
     both = np.array([low[kept], high[kept]])
     found[kept] = _by_log(both, [(0,), (1,)], np.full((1, int(kept.sum())), log_share))
     return found

@@ -65,10 +65,10 @@ def _explained(rule: DesignRule, grids: tuple[Surrogate, ...]) -> str:
         return paragraph(told)
     return paragraph(
         "Between stored cells the loss is read as for the rules below: by its "
-        "logarithm (and that of numbers of which less is better) where losses are "
-        "positive and at most 50 %, else straight. Nothing is smoothed or made "
-        "monotone. Energy, time and ± are straight; ± does not hold the error of the "
-        f"reading. Outside the data no number is given. {told}"
+        "logarithm (and that of numbers of which less is better) where neighbours "
+        "are positive and the smaller is at most 20 %, else straight. Nothing is "
+        "smoothed or made monotone. Energy, time and ± are straight; ± does not hold "
+        f"the error of the reading. Outside the data no number is given. {told}"
     ) + _misses(rule, grids)
 
 

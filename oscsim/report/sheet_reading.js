@@ -62,7 +62,12 @@ function sheetReading(data) {
       sum + weight(shares, end) * grid[cellOf(places, end)], 0);
   }
 
-  // The loss: by its logarithm on every face that allows it, else blended from faces.
+  const isByLog = (...losses) => {
+    const least = Math.min(...losses);
+    return least > 0 && least <= data.mostByLog;
+  };
+
+  // The loss: by its logarithm where all edges of a face are, else blended from faces.
   function lossBetween(losses, places) {
     const known = new Map();
     const face = (sides) => {
@@ -74,10 +79,12 @@ function sheetReading(data) {
     };
     const byLog = (sides, free) => {
       const shares = free.map((n) => places[n].logShare);
-      const corners = ends(free).map((end) =>
-        ({ end, loss: losses[cellOf(places, held(sides, free, end))] }));
+      const corner = (end) => losses[cellOf(places, held(sides, free, end))];
+      const corners = ends(free).map((end) => ({ end, loss: corner(end) }));
       if (shares.some(Number.isNaN)) return null;
-      if (corners.some(({ loss }) => !(loss > 0 && loss <= data.mostByLog))) return null;
+      const areEdges = corners.every(({ end, loss }) => end.every((side, k) =>
+        side || isByLog(loss, corner(end.map((other, j) => (j === k ? 1 : other))))));
+      if (!areEdges) return null;
       return Math.exp(corners.reduce((sum, { end, loss }) =>
         sum + weight(shares, end) * Math.log(loss), 0));
     };

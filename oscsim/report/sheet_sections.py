@@ -62,10 +62,10 @@ def rules_section(rule: DesignRule) -> str:
             "metric is lost. Read off the nearest monotone curve through the stored "
             "cells, and between two of them as the sliders above read: by the "
             "logarithm of the loss (and of numbers of which less is better) where "
-            "losses are positive and at most 50 %, else straight. Brackets: 95 % "
-            "interval over chips, widened by what reading between stored cells may "
-            "miss if the curve bends one way there; beyond: outside the data. "
-            "Bits are rounded up to whole ones. Nothing is extrapolated."
+            "both are positive and the smaller is at most 20 %, else straight. "
+            "Brackets: 95 % interval over chips, widened by what reading between "
+            "stored cells may miss if the curve bends one way there; beyond: outside "
+            "the data. Bits are rounded up to whole ones. Nothing is extrapolated."
         )
         + table(header, rows)
         + _wiggles(rule)

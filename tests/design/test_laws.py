@@ -196,10 +196,10 @@ def test_power_laws_and_bits_are_read_off_exactly_and_others_within_the_interval
     bits = np.array([2.0, 4, 5, 8])
     halved = Curve(bits, np.tile(4.0**-bits, (4, 1)), "larger")
     assert halved.allowed(4.0**-4.7) == pytest.approx((4.7, 4.7, 4.7))
-    # Bends: x + 400 x^2 in steps of 3, whose chord alone would miss.
-    bent = Curve(noise, np.tile(noise + 400 * noise**2, (4, 1)), "smaller")
+    # Bends: .1 x + 40 x^2 in steps of 3, whose chord alone would miss.
+    bent = Curve(noise, np.tile(0.1 * noise + 40 * noise**2, (4, 1)), "smaller")
     for x in (0.002, 0.006, 0.017, 0.06):
-        found = bent.allowed(x + 400 * x**2)
+        found = bent.allowed(0.1 * x + 40 * x**2)
         assert found.low <= x <= found.high < 1.3 * found.low
         assert found.value != pytest.approx(x, rel=1e-3)
 
