@@ -10,10 +10,11 @@ from scipy.stats import sobol_indices, uniform
 
 from oscsim.design.axes import Value, field_of
 from oscsim.design.curve import position, value_at
+from oscsim.design.lines import BETTER
 from oscsim.design.reading import Reading
 from oscsim.design.replicates import RESAMPLES, Interval, interval
 from oscsim.design.response import response_surface
-from oscsim.design.rule import BETTER, DesignRule
+from oscsim.design.rule import DesignRule
 from oscsim.design.table import SweepTable, paired
 from oscsim.errors import SpecError
 from oscsim.typing import FloatArray

@@ -7,7 +7,7 @@ import numpy as np
 
 from oscsim.design.axes import field_of
 from oscsim.design.curve import position
-from oscsim.design.rule import BETTER
+from oscsim.design.lines import BETTER
 from oscsim.design.table import SweepTable
 from oscsim.errors import SpecError
 from oscsim.typing import FloatArray

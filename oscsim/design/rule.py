@@ -8,8 +8,10 @@ import numpy as np
 
 from oscsim.bridge.language_compare import student_interval
 from oscsim.design.axes import Value, field_of
-from oscsim.design.curve import Better, Curve
+from oscsim.design.curve import Curve
+from oscsim.design.family_rule import FamilyRule, family_rules
 from oscsim.design.laws import PowerLaw, lost_alignment, power_law
+from oscsim.design.lines import BETTER, is_number, line
 from oscsim.design.replicates import RESAMPLES, Interval, interval
 from oscsim.design.table import CellResult, SweepTable, paired
 from oscsim.errors import SpecError
@@ -17,36 +19,6 @@ from oscsim.typing import FloatArray
 
 LOSSES = (0.01, 0.02, 0.05, 0.10)
 """Shares of the digital metric that may be lost."""
-
-BETTER: Mapping[str, Better] = {
-    **dict.fromkeys(
-        (
-            "coupling_mismatch",
-            "coupling_offset",
-            "anchor_mismatch",
-            "anchor_gain_mismatch",
-            "frequency_mismatch",
-            "frequency_offset",
-            "stuck_off",
-            "stuck_on",
-            "diffusion",
-            "relative_diffusion",
-            "readout_noise",
-        ),
-        "smaller",
-    ),
-    **dict.fromkeys(
-        (
-            "weight_bits",
-            "anchor_bits",
-            "adc_bits",
-            "settle_time",
-            "relative_settle_time",
-        ),
-        "larger",
-    ),
-}
-"""Hardware numbers that have a good end; rules are made for these."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +63,7 @@ class AxisRule:
 
 @dataclass(frozen=True)
 class Optimum:
-    """Which model is best at one value of a number.
+    """Which checkpoint is best at one value of a number, each taken alone.
 
     Attributes
     ----------
@@ -107,7 +79,8 @@ class Optimum:
         Mean over chips.
     undecided : tuple of str
         Others that are not worse beyond the 95 % Student interval of the paired
-        difference, over chips and over items. Other trainings are not in it.
+        difference, over chips and over items. What another training would change is
+        not in it: `oscsim.design.best_dimension` has that, where there are several.
     """
 
     axis: str
@@ -158,6 +131,8 @@ class DesignRule:
         Where axes are held while another varies.
     rankings : tuple of Ranking
         Axes whose values have no order.
+    families : tuple of FamilyRule
+        Models that differ in d_osc and training only, by number.
     """
 
     table: SweepTable
@@ -166,6 +141,7 @@ class DesignRule:
     optima: tuple[Optimum, ...]
     held: Mapping[str, Value]
     rankings: tuple[Ranking, ...] = ()
+    families: tuple[FamilyRule, ...] = ()
 
 
 def fit_rule(
@@ -201,7 +177,8 @@ def fit_rule(
     rules = tuple(_rules(table, held, losses, resamples))
     optima = tuple(_optima(table, held))
     rankings = tuple(_rankings(table, held, resamples))
-    return DesignRule(table, tuple(losses), rules, optima, held, rankings)
+    families = tuple(family_rules(table, held))
+    return DesignRule(table, tuple(losses), rules, optima, held, rankings, families)
 
 
 def _rankings(
@@ -243,7 +220,7 @@ def _held(table: SweepTable, at: Mapping[str, Value]) -> dict[str, Value]:
     for name in table.axes:
         values = table.axis(name)
         better = BETTER.get(field_of(name))
-        numbers = [v for v in values if _is_number(v)]
+        numbers = [v for v in values if is_number(v)]
         if name in at:
             found[name] = at[name]
         elif better is None or len(numbers) < len(values):
@@ -251,24 +228,6 @@ def _held(table: SweepTable, at: Mapping[str, Value]) -> dict[str, Value]:
         else:
             found[name] = min(numbers) if better == "smaller" else max(numbers)
     return found
-
-
-def _is_number(value: Value) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def line(
-    table: SweepTable, subject: str, axis: str, held: Mapping[str, Value]
-) -> list[CellResult]:
-    """Return the cells of a subject along an axis, by rising value.
-
-    Failed and non-numeric values are left out.
-    """
-    fixed = {n: v[0] for n in table.single_axes if (v := table.axis(n))}
-    others = {name: value for name, value in held.items() if name != axis}
-    values = sorted(float(v) for v in table.axis(axis) if _is_number(v))
-    found = (table.cell(subject, fixed | others | {axis: v}) for v in values)
-    return [c for c in found if c is not None and np.isfinite(c.values).all()]
 
 
 def curve_of(

@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+from oscsim.design.family_json import family_json
 from oscsim.design.interactions import Interaction, Sobol
 from oscsim.design.laws import PowerLaw
 from oscsim.design.pareto import ParetoPoint, unpriced_axes
@@ -90,6 +91,7 @@ def rule_json(
         "priced": len(front),
         "behind_within_error": sum(p.is_within_error and not p.is_front for p in front),
         "unpriced_axes": list(unpriced_axes(table)),
+        "families": [family_json(one) for one in rule.families],
         "rankings": [
             {
                 "model": one.subject,

@@ -24,6 +24,7 @@ from oscsim.design.spec import SweepSpec
 from oscsim.design.store import Store
 from oscsim.design.store_file import create_or_resume
 from oscsim.design.subject import Known, Subject, learn, subjects_of
+from oscsim.design.training import training_of
 from oscsim.design.work import Task
 from oscsim.errors import SpecError
 from oscsim.libraries import library_versions
@@ -95,6 +96,7 @@ def subject_rows(ready: Prepared) -> list[tuple[str, dict[str, Any], Known]]:
             "items": len(subject.data),
             "data_sha256": subject.data.sha256,
             "is_twin": name in ready.twins,
+            "training": training_of(checkpoint.path),
             "baselines": baselines(subject, device),
         }
         found.append((name, content, ready.known[name]))

@@ -6,7 +6,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from oscsim.design.curve import position
-from oscsim.design.rule import DesignRule, Optimum, line
+from oscsim.design.lines import line
+from oscsim.design.rule import DesignRule, Optimum
 from oscsim.errors import SpecError
 from oscsim.report.axis_words import metric_words, words
 from oscsim.report.canvas import INK, LINES, MARKERS, plain

@@ -10,6 +10,7 @@ from oscsim.design.axes import Value
 from oscsim.design.pareto import ParetoPoint
 from oscsim.design.rule import DesignRule
 from oscsim.design.table import SweepTable
+from oscsim.report.family_dataset import family_variables
 
 QUANTILES = (0.1, 0.5, 0.9)
 
@@ -19,7 +20,8 @@ def rule_dataset(rule: DesignRule, points: Sequence[ParetoPoint]) -> xr.Dataset:
 
     Dimensions: ``cell`` and ``chip`` (NaN where a cell has fewer, or a chip has no
     value), ``rule`` (a model and a number) with ``allowed_loss``, ``optimum``,
-    ``point`` of the plane of metric and energy, ``quantile`` of joules. Allowed
+    ``point`` of the plane of metric and energy, ``quantile`` of joules; of families
+    as `oscsim.report.family_dataset.family_variables`. Allowed
     values are infinite where every stored value is good enough, or none is.
 
     Parameters
@@ -34,6 +36,8 @@ def rule_dataset(rule: DesignRule, points: Sequence[ParetoPoint]) -> xr.Dataset:
         found |= _rules(rule)
     if rule.optima:
         found |= _optima(rule)
+    if rule.families:
+        found |= family_variables(rule.families)
     coordinates = {"quantile": list(QUANTILES), "allowed_loss": list(rule.losses)}
     about = {"sweep": rule.table.name, "metric": rule.table.metric}
     versions = {f"version_{name}": v for name, v in rule.table.versions.items()}

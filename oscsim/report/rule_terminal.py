@@ -13,6 +13,7 @@ from oscsim.design.pareto import ParetoPoint, unpriced_axes
 from oscsim.design.replicates import Interval
 from oscsim.design.rule import AxisRule, DesignRule
 from oscsim.report.axis_words import said_point
+from oscsim.report.family_terminal import print_families
 from oscsim.report.numbers import quantity
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ MOST_PAIRS = 6
 MOST_FRONT = 12
 
 MISS = "miss: the largest of points that lose up to 10 %, as a share of the loss"
+ALONE = "each checkpoint alone: what another training would change is not in it"
 BRACKETS = (
     "brackets: 95 % over chips and what reading between stored values may miss; "
     "bits are whole"
@@ -41,7 +43,9 @@ def print_rule(
     console.print(f"{table.name}: {table.metric}, {len(table.cells):,} cells{left}")
     _print_allowed(console, rule)
     _print_laws(console, rule)
-    _print_optima(console, rule)
+    print_families(console, rule)
+    if not any(one.family.has_trainings for one in rule.families):
+        _print_optima(console, rule)
     _print_rankings(console, rule)
     _print_pairs(console, pairs, shares)
     _print_front(console, front)
@@ -126,7 +130,7 @@ def _print_laws(console: "Console", rule: DesignRule) -> None:
 def _print_optima(console: "Console", rule: DesignRule) -> None:
     if not rule.optima:
         return
-    grid = Table(title="best model at each value")
+    grid = Table(title="best model at each value", caption=ALONE)
     for name in ("number", "value", "best", "d_osc", rule.table.metric, "undecided"):
         grid.add_column(name, overflow="fold")
     for one in rule.optima:

@@ -7,6 +7,7 @@ from oscsim.design.pareto import ParetoPoint
 from oscsim.design.rule import DesignRule
 from oscsim.files import write_whole
 from oscsim.report.column import formats
+from oscsim.report.family_csv import families_csv
 from oscsim.report.rule_csv import laws_csv, rule_csv
 from oscsim.report.rule_dataset import netcdf, rule_dataset
 from oscsim.report.sheet_cells import DeviceOf
@@ -21,11 +22,14 @@ def write_sheet(
     front: tuple[ParetoPoint, ...],
     device_of: DeviceOf,
 ) -> list[Path]:
-    """Write sheet.html, rule.csv, laws.csv, sweep.nc, and the figures with their data.
+    """Write sheet.html, the tables, sweep.nc, and the figures with their data.
+
+    Tables: rule.csv, laws.csv and, of models of several d_osc, families.csv.
 
     A figure is ``NAME.png``, ``.svg``, ``.pdf`` (85 mm wide) and ``.csv``: of
     every number its loss (``loss-NUMBER``) and, of two dimensions or more, the
-    best one (``best-NUMBER``); of priced cells the ``front``. Everything is made
+    best one (``best-NUMBER``); of a family with softmax twins or several trainings
+    ``gap-NUMBER``; of priced cells the ``front``. Everything is made
     before the first file is written, each whole or not at all; the same store
     gives the same bytes.
 
@@ -60,6 +64,8 @@ def write_sheet(
         "laws.csv": laws_csv(content),
         "sweep.nc": netcdf(rule_dataset(rule, front)),
     }
+    if rule.families:
+        contents["families.csv"] = families_csv(rule.families)
     for one in drawn:
         contents |= formats(one.figure, one.name)
         contents[f"{one.name}.csv"] = one.data

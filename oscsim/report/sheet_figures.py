@@ -1,5 +1,6 @@
 """Every figure of a sweep with its data."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -7,11 +8,14 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from oscsim.design.axes import Value
+from oscsim.design.family_rule import FamilyRule
 from oscsim.design.pareto import ParetoPoint
 from oscsim.design.rule import DesignRule
 from oscsim.errors import SpecError
 from oscsim.report.best_figure import best_figure
+from oscsim.report.family_csv import gap_csv
 from oscsim.report.front_figure import front_figure
+from oscsim.report.gap_figure import gap_figure
 from oscsim.report.loss_figure import loss_figure, rules_along
 from oscsim.report.rule_csv import best_csv, front_csv, loss_csv
 from oscsim.report.sheet_drawing import CELL
@@ -24,7 +28,7 @@ class Drawn:
 
     Attributes
     ----------
-    kind : {"loss", "best", "front"}
+    kind : {"loss", "best", "gap", "front"}
         What is drawn.
     axis : str
         Against which number; empty of the front.
@@ -32,17 +36,21 @@ class Drawn:
         85 mm wide.
     data : bytes
         As CSV.
+    family : str
+        Which is drawn, where the sweep has several; empty otherwise.
     """
 
     kind: str
     axis: str
     figure: Figure
     data: bytes
+    family: str = ""
 
     @property
     def name(self) -> str:
         """File name without an ending."""
-        return f"{self.kind}-{self.axis}" if self.axis else self.kind
+        family = re.sub(r"[^A-Za-z0-9]+", "", self.family)
+        return "-".join(part for part in (self.kind, self.axis, family) if part)
 
 
 def drawn_figures(rule: DesignRule, front: tuple[ParetoPoint, ...]) -> Iterator[Drawn]:
@@ -68,12 +76,25 @@ def drawn_figures(rule: DesignRule, front: tuple[ParetoPoint, ...]) -> Iterator[
         except SpecError:
             continue
         yield Drawn("best", axis, drawn, best_csv(rule, axis))
+    for one in rule.families:
+        try:
+            drawn = gap_figure(one)
+        except SpecError:
+            continue
+        data = gap_csv(one, rule.table.metric)
+        yield Drawn("gap", one.axis, drawn, data, family_of(rule, one))
     if any(point.kind == "cell" for point in front):
         places = places_of(rule)
         found = {k: places.get(key_of(p.name, p.point)) for k, p in enumerate(front)}
         addresses = {k: f"{CELL}{n}" for k, n in found.items() if n is not None}
         drawn = front_figure(front, rule.table.metric, addresses)
         yield Drawn("front", "", drawn, front_csv(rule, front))
+
+
+def family_of(rule: DesignRule, one: FamilyRule) -> str:
+    """Return the name of a family where the sweep has several, empty otherwise."""
+    names = {other.family.name for other in rule.families}
+    return one.family.name if len(names) > 1 else ""
 
 
 def numbers_of(rule: DesignRule) -> dict[int, int]:

@@ -17,6 +17,7 @@ from oscsim.report.rule_terminal import unpriced_words
 from oscsim.report.sheet_cells import DeviceOf, cell_title, cells_section
 from oscsim.report.sheet_data import embedded, sheet_data
 from oscsim.report.sheet_drawing import linked_drawing
+from oscsim.report.sheet_families import families_section
 from oscsim.report.sheet_figures import Drawn, key_of, numbers_of, places_of
 from oscsim.report.sheet_laws import laws_table
 from oscsim.report.sheet_predictor import no_predictor, predictor
@@ -58,6 +59,7 @@ def page(
         "predict": ("Prediction", predict),
         "rules": ("Good enough", parts.rules_section(rule)),
         "losses": ("Loss against each number", _losses(rule, drawn, detailed)),
+        "families": ("Dimension and trainings", families_section(rule, drawn)),
         "best": ("Which model is best", _best(rule, drawn)),
         "choices": ("Choices, least loss first", parts.rankings_section(rule)),
         "together": ("Worse together", parts.together_section(content)),
@@ -171,7 +173,14 @@ def _best(rule: DesignRule, drawn: Iterable[Drawn]) -> str:
         if one.kind == "best"
     ]
     figures = f'<div class="figures">{"".join(found)}</div>' if found else ""
-    return figures + parts.optima_table(rule)
+    note = (
+        "Each checkpoint alone: what another training of it would change is not in "
+        "these intervals."
+    )
+    whole = paragraph(note) + figures + parts.optima_table(rule)
+    if any(one.family.has_trainings for one in rule.families):
+        return parts.folded("Each checkpoint alone", whole)
+    return whole
 
 
 def _front(

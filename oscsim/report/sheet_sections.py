@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
+from oscsim.design.lines import line
 from oscsim.design.pareto import ParetoPoint
 from oscsim.design.replicates import Interval, half_width
-from oscsim.design.rule import AxisRule, DesignRule, line
+from oscsim.design.rule import AxisRule, DesignRule
 from oscsim.design.table import CellResult
 from oscsim.report.axis_words import fixed_interval, metric_words, named, said_point
 from oscsim.report.markup import Content, items, paragraph, table

@@ -8,7 +8,12 @@ import numpy as np
 from scipy.stats import f as fisher
 
 from oscsim.errors import SpecError
-from oscsim.study.resample import RESAMPLES, interval95, perplexities
+from oscsim.study.resample import (
+    RESAMPLES,
+    interval95,
+    moved_columns,
+    perplexities,
+)
 from oscsim.typing import FloatArray
 
 LEAST = 1.0
@@ -93,6 +98,7 @@ def floored_law(
     oscillator: Mapping[int, FloatArray],
     softmax: FloatArray,
     *,
+    moved: Mapping[int, FloatArray] | None = None,
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> FlooredLaw:
@@ -107,6 +113,9 @@ def floored_law(
         Bits per byte of every window for each d_osc and training.
     softmax : FloatArray, shape (seeds, windows)
         The same of the softmax twin, with which the floor is compared.
+    moved : mapping of int to FloatArray, shape (resamples, seeds), optional
+        As of `oscsim.study.resample.perplexities`, by d_osc; the softmax twin is not
+        moved.
     resamples : int
         Number of resamples.
     seed : int
@@ -130,7 +139,12 @@ def floored_law(
             f"least, got {len(dimensions)}"
         )
     models = [oscillator[d] for d in dimensions]
-    found = perplexities([*models, softmax], resamples=resamples, seed=seed)
+    found = perplexities(
+        [*models, softmax],
+        moved=moved_columns(moved, dimensions, softmax),
+        resamples=resamples,
+        seed=seed,
+    )
     measured = found[0, :-1]
     if measured[-1] >= measured[0]:
         raise SpecError(

@@ -6,7 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from oscsim.errors import SpecError
-from oscsim.study.resample import RESAMPLES, interval95, perplexities
+from oscsim.study.resample import (
+    RESAMPLES,
+    interval95,
+    moved_columns,
+    perplexities,
+)
 from oscsim.typing import FloatArray
 
 
@@ -39,6 +44,7 @@ def meeting(
     oscillator: Mapping[int, FloatArray],
     other: FloatArray,
     *,
+    moved: Mapping[int, FloatArray] | None = None,
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Meeting:
@@ -53,6 +59,9 @@ def meeting(
         Bits per byte of every window for each d_osc and training.
     other : FloatArray, shape (seeds, windows)
         The same of the other model, on the same windows.
+    moved : mapping of int to FloatArray, shape (resamples, seeds), optional
+        As of `oscsim.study.resample.perplexities`, by d_osc; the other model is not
+        moved.
     resamples : int
         Number of resamples.
     seed : int
@@ -73,7 +82,12 @@ def meeting(
             f"a crossing lies between two dimensions at least, got {len(dimensions)}"
         )
     models = [oscillator[d] for d in dimensions]
-    found = perplexities([*models, other], resamples=resamples, seed=seed)
+    found = perplexities(
+        [*models, other],
+        moved=moved_columns(moved, dimensions, other),
+        resamples=resamples,
+        seed=seed,
+    )
     bits = np.log2(found)
     where = np.array([_crossing(dimensions, row[:-1] - row[-1]) for row in bits])
     return Meeting(dimensions, float(where[0]), interval95(where[1:]))

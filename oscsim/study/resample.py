@@ -1,6 +1,6 @@
 """Perplexities of models that read the same windows, resampled."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -11,7 +11,11 @@ RESAMPLES = 2000
 
 
 def perplexities(
-    models: Sequence[FloatArray], *, resamples: int = RESAMPLES, seed: int = 0
+    models: Sequence[FloatArray],
+    *,
+    moved: Sequence[FloatArray] | None = None,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
 ) -> FloatArray:
     """Return perplexities per byte of the data and of every resample.
 
@@ -26,6 +30,9 @@ def perplexities(
     ----------
     models : sequence of FloatArray, shape (seeds, windows)
         Bits per byte of every window, for each training of a model.
+    moved : sequence of FloatArray, shape (resamples, seeds), optional
+        Bits that each resample adds to each training, for what neither windows
+        nor trainings say, such as chips; nothing by default.
     resamples : int
         Number of resamples.
     seed : int
@@ -56,18 +63,44 @@ def perplexities(
     trainings = np.array([len(model) for model in models])
     first = np.concatenate([[0], np.cumsum(trainings)[:-1]])
     bits = np.concatenate(models)
+    shifts = None if moved is None else np.concatenate(moved, axis=1)
     spread, freedom = _pooled(models)
     draw = np.random.default_rng(seed)
     found = np.empty((1 + resamples, len(models)))
     found[0] = np.add.reduceat(2.0 ** bits.mean(axis=1), first) / trainings
     for row in range(1, 1 + resamples):
         counts = np.bincount(draw.integers(0, n, n), minlength=n)
-        found[row] = np.add.reduceat(2.0 ** (bits @ counts / n), first) / trainings
+        again = bits @ counts / n
+        if shifts is not None:
+            again += shifts[row - 1]
+        found[row] = np.add.reduceat(2.0**again, first) / trainings
         if freedom:
             scale = spread * np.sqrt(freedom / draw.chisquare(freedom))
             shift = scale * draw.normal(size=len(models)) / np.sqrt(trainings)
             found[row] *= 2.0**shift
     return found
+
+
+def moved_columns(
+    moved: Mapping[int, FloatArray] | None,
+    dimensions: Sequence[int],
+    other: FloatArray,
+) -> list[FloatArray] | None:
+    """Return what moves a family's models in order, and nothing for the last one.
+
+    Parameters
+    ----------
+    moved : mapping of int to FloatArray, shape (resamples, seeds), or None
+        By d_osc.
+    dimensions : sequence of int
+        Order of the models.
+    other : FloatArray, shape (seeds, windows)
+        The model after them.
+    """
+    if moved is None:
+        return None
+    order = [moved[d] for d in dimensions]
+    return [*order, np.zeros((len(order[0]), len(other)))]
 
 
 def _pooled(models: Sequence[FloatArray]) -> tuple[float, int]:

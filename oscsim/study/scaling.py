@@ -7,7 +7,12 @@ import numpy as np
 from scipy.stats import t as student_t
 
 from oscsim.errors import SpecError
-from oscsim.study.resample import RESAMPLES, interval95, perplexities
+from oscsim.study.resample import (
+    RESAMPLES,
+    interval95,
+    moved_columns,
+    perplexities,
+)
 from oscsim.typing import FloatArray
 
 
@@ -76,6 +81,7 @@ def scaling_law(
     oscillator: Mapping[int, FloatArray],
     softmax: FloatArray,
     *,
+    moved: Mapping[int, FloatArray] | None = None,
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> ScalingLaw:
@@ -90,6 +96,9 @@ def scaling_law(
         Bits per byte of every window for each d_osc and training seed.
     softmax : FloatArray, shape (seeds, windows)
         The same of the softmax twin.
+    moved : mapping of int to FloatArray, shape (resamples, seeds), optional
+        As of `oscsim.study.resample.perplexities`, by d_osc; the softmax twin is not
+        moved.
     resamples : int
         Number of bootstrap resamples.
     seed : int
@@ -115,7 +124,12 @@ def scaling_law(
             f"a power law needs three dimensions at least, got {len(dimensions)}"
         )
     models = [oscillator[d] for d in dimensions]
-    found = perplexities([*models, softmax], resamples=resamples, seed=seed)
+    found = perplexities(
+        [*models, softmax],
+        moved=moved_columns(moved, dimensions, softmax),
+        resamples=resamples,
+        seed=seed,
+    )
     gaps, *again = found[:, :-1] - found[:, -1:]
     if (gaps <= 0).any():
         worst = int(np.argmin(gaps))

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -148,7 +148,7 @@ def scaling_study(
         tokens=some.tokens,
         levels=_levels(models, width, resamples, seed),
         families=tuple(
-            _laws(p, family, softmax, width, resamples, seed)
+            family_laws(p, family, softmax, width, resamples=resamples, seed=seed)
             for p, family in families.items()
         ),
     )
@@ -192,21 +192,48 @@ def _levels(
     )
 
 
-def _laws(
+def family_laws(
     p: int,
     family: Mapping[int, FloatArray],
     softmax: Mapping[int, FloatArray],
     width: int,
-    resamples: int,
-    seed: int,
+    *,
+    moved: Mapping[int, FloatArray] | None = None,
+    has_floor: bool = True,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
 ) -> FamilyLaws:
+    """Fit what can be fitted to the models of one read-out exponent.
+
+    Parameters
+    ----------
+    p : int
+        Exponent of the read-out.
+    family : mapping of int to FloatArray, shape (seeds, windows)
+        Bits per byte of every window for each d_osc and training.
+    softmax : mapping of int to FloatArray, shape (seeds, windows)
+        The same of the softmax models, by width.
+    width : int
+        Of the softmax twin that the gap is taken to.
+    moved : mapping of int to FloatArray, shape (resamples, seeds), optional
+        As of `oscsim.study.resample.perplexities`, by d_osc.
+    has_floor : bool
+        Whether to fit a floor too, where it can be.
+    resamples, seed : int
+        Of every interval.
+
+    Raises
+    ------
+    SpecError
+        If the models were measured on different numbers of windows.
+    """
     dimensions, twin = tuple(sorted(family)), softmax[width]
     order = [family[d] for d in dimensions]
     *measured, level = perplexities([*order, twin], resamples=0)[0]
     worse = list(takewhile(lambda k: measured[k] > level, range(len(order))))
     below = {dimensions[k]: order[k] for k in worse}
-    again = {"resamples": resamples, "seed": seed}
-    fits = len(order) > 3 and measured[-1] < measured[0]
+    again: dict[str, Any] = {"moved": moved, "resamples": resamples, "seed": seed}
+    fits = has_floor and len(order) > 3 and measured[-1] < measured[0]
     return FamilyLaws(
         p=p,
         dimensions=dimensions,

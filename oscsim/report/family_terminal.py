@@ -1,0 +1,53 @@
+"""Families of models as tables on a terminal."""
+
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+
+from oscsim.design.rule import DesignRule
+from oscsim.report.family_words import (
+    BEST_HEADER,
+    LAW_HEADER,
+    best_cells,
+    law_cells,
+    said_of_family,
+    title_of,
+)
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+LAW_CAPTION = (
+    "gap: perplexity per byte above softmax = C d_osc^-alpha, with 95 % over windows, "
+    "chips and trainings; by scatter: of the points about the line; left out: "
+    "resamples without a gap; nothing is said beyond the d_osc fitted"
+)
+BEST_CAPTION = (
+    "not told apart: within 95 % over items, chips and trainings; on these trainings "
+    "alone: over items and chips"
+)
+
+
+def print_families(console: "Console", rule: DesignRule) -> None:
+    """Print the scaling law and the best d_osc of every family."""
+    for one in rule.families:
+        if not one.why_no_gap:
+            grid = Table(title=f"gap to softmax: {title_of(one)}", caption=LAW_CAPTION)
+            for name in (one.axis, *LAW_HEADER):
+                grid.add_column(name, overflow="fold")
+            for place in one.places:
+                grid.add_row(f"{place.value:g}", *law_cells(place))
+            console.print(grid)
+        if one.family.has_trainings:
+            grid = Table(
+                title=f"best over trainings: {title_of(one)}", caption=BEST_CAPTION
+            )
+            for name in (one.axis, rule.table.metric, *BEST_HEADER):
+                grid.add_column(name, overflow="fold")
+            for place in one.places:
+                best = place.best
+                metric = "-" if best is None else f"{best.metric:.4f}"
+                grid.add_row(f"{place.value:g}", metric, *best_cells(place))
+            console.print(grid)
+        for said in said_of_family(one):
+            console.print(f"{one.family.name}, {one.axis}: {said}")

@@ -1,0 +1,108 @@
+"""What is said of families of models, on a terminal and on a sheet."""
+
+from collections.abc import Iterable
+
+from oscsim.design.family_rule import FamilyAt, FamilyRule
+from oscsim.design.replicates import Interval
+from oscsim.report.axis_words import fixed_interval, said_point
+
+LAW_HEADER = (
+    "d_osc fitted",
+    "alpha",
+    "C",
+    "alpha by scatter",
+    "largest miss",
+    "left out",
+    "equals softmax at d_osc",
+)
+BEST_HEADER = (
+    "best d_osc",
+    "of trainings",
+    "not told apart from it",
+    "on these trainings alone",
+)
+
+
+def title_of(rule: FamilyRule) -> str:
+    """Return what a family is, with its trainings by d_osc."""
+    counts = ", ".join(
+        f"{d} ({len(names)})" if len(names) > 1 else str(d)
+        for d, names in rule.family.members.items()
+    )
+    held = said_point(rule.held)
+    where = f"; held at {held}" if held else ""
+    return f"{rule.family.name}, d_osc {counts}; along {rule.axis}{where}"
+
+
+def law_cells(place: FamilyAt) -> tuple[str, ...]:
+    """Return the row of a law, under `LAW_HEADER`; dashes where there is none."""
+    gap = place.gap
+    if gap is None:
+        return ("",) * len(LAW_HEADER)
+    law = gap.law
+    if law is None:
+        return (*["-"] * 6, gap.meets)
+    return (
+        _listed(law.dimensions),
+        fixed_interval(Interval(law.alpha, *law.alpha95), 2),
+        fixed_interval(Interval(law.amplitude, *law.amplitude95), 2),
+        "[{:.2f}, {:.2f}]".format(*law.scatter95),
+        f"{100 * gap.largest_miss:.0f} %",
+        f"{100 * law.dropped:.0f} %",
+        gap.meets,
+    )
+
+
+def best_cells(place: FamilyAt) -> tuple[str, ...]:
+    """Return the row of a best d_osc, under `BEST_HEADER`."""
+    best = place.best
+    if best is None:
+        return ("-",) * len(BEST_HEADER)
+    return (
+        str(best.d_osc),
+        str(best.trainings),
+        _listed(best.undecided),
+        _listed(best.undecided_alone),
+    )
+
+
+def said_of_family(rule: FamilyRule) -> list[str]:
+    """Return in sentences where the law ends and what stands over trainings."""
+    said = []
+    if rule.why_no_gap:
+        said.append(f"no gap to softmax: {rule.why_no_gap}")
+    elif rule.no_law_from is not None:
+        said.append(f"no law from {rule.axis} {rule.no_law_from:g} on")
+    said += [
+        f"at {place.value:g}: no law, {place.gap.why_no_law}"
+        for place in rule.places
+        if place.gap is not None and place.gap.why_no_law
+    ]
+    if not rule.family.has_trainings:
+        said.append(
+            "one training of each d_osc: what another training would change is not in "
+            "any interval, and the best is that of these checkpoints"
+        )
+    else:
+        good = [p for p in rule.places if p.best is not None]
+        stands = [f"{p.value:g}" for p in good if p.best is not None and p.best.stands]
+        said.append(
+            f"the best d_osc stands over trainings at {', '.join(stands) or 'no value'}"
+            + (f" of {len(good)} values" if stands else "")
+        )
+        alone = [d for d, names in rule.family.members.items() if len(names) == 1]
+        if alone:
+            said.append(
+                f"d_osc {_listed(alone)} have one training: they are taken to scatter "
+                "as the others do"
+            )
+    if rule.family.repeated:
+        said.append(
+            f"left out, as another has the same d_osc and seed: "
+            f"{', '.join(rule.family.repeated)}"
+        )
+    return said
+
+
+def _listed(numbers: Iterable[int]) -> str:
+    return " ".join(map(str, numbers)) or "-"
