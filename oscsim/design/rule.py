@@ -17,6 +17,9 @@ from oscsim.design.table import CellResult, SweepTable, paired
 from oscsim.errors import SpecError
 from oscsim.typing import FloatArray
 
+OF_FAMILIES = 10
+"""Resamples of families for each over chips."""
+
 LOSSES = (0.01, 0.02, 0.05, 0.10)
 """Shares of the digital metric that may be lost."""
 
@@ -163,7 +166,8 @@ def fit_rule(
         Where to hold axes; others are held at their best value, those without a
         good end at their first.
     resamples : int
-        Bootstrap resamples over chips.
+        Bootstrap resamples over chips; of families, whose windows and trainings are
+        resampled too, ten times as many.
 
     Raises
     ------
@@ -177,7 +181,7 @@ def fit_rule(
     rules = tuple(_rules(table, held, losses, resamples))
     optima = tuple(_optima(table, held))
     rankings = tuple(_rankings(table, held, resamples))
-    families = tuple(family_rules(table, held))
+    families = tuple(family_rules(table, held, resamples=OF_FAMILIES * resamples))
     return DesignRule(table, tuple(losses), rules, optima, held, rankings, families)
 
 

@@ -49,5 +49,6 @@ def print_families(console: "Console", rule: DesignRule) -> None:
                 metric = "-" if best is None else f"{best.metric:.4f}"
                 grid.add_row(f"{place.value:g}", metric, *best_cells(place))
             console.print(grid)
+        console.print(f"{one.family.name} along {one.axis}:")
         for said in said_of_family(one):
-            console.print(f"{one.family.name}, {one.axis}: {said}")
+            console.print(f"- {said}")

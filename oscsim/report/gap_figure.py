@@ -19,6 +19,9 @@ LINEAR = 0.1
 """Gaps within this stand on a linear scale, others on a logarithmic one."""
 
 TICKS = (-3, -1, -0.3, -0.1, 0, 0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000)
+OPENABLE = MARKERS[:5]
+"""Markers that look different when they are open."""
+
 STEP = 1.02
 """Points of one d_osc stand aside by this factor from value to value."""
 
@@ -81,7 +84,7 @@ def _draw_gaps(ax: Axes, rule: FamilyRule) -> None:
         if gap is None:
             continue
         shade, line = SHADES[number % len(SHADES)], LINES[number % len(LINES)]
-        marker = MARKERS[number % len(MARKERS)]
+        marker = OPENABLE[number % len(OPENABLE)]
         points = law_points(place)
         if points is not None:
             ax.plot(*points, color=shade, ls=line, lw=0.9)

@@ -54,10 +54,11 @@ def rows(folder, name):
 
 def test_every_figure_comes_in_three_formats_with_its_data(folder):
     axes = ("relative_diffusion", "weight_bits")
-    figures = [f"{kind}-{axis}" for kind in ("loss", "best") for axis in axes]
+    kinds = ("loss", "best", "gap")
+    figures = [f"{kind}-{axis}" for kind in kinds for axis in axes]
     figures.append("front")
     expected = {f"{n}.{e}" for n in figures for e in ("png", "svg", "pdf", "csv")}
-    expected |= {"sheet.html", "rule.csv", "laws.csv", "sweep.nc"}
+    expected |= {"sheet.html", "rule.csv", "laws.csv", "families.csv", "sweep.nc"}
     assert {path.name for path in folder.iterdir()} == expected
 
 
