@@ -35,13 +35,13 @@ def title_of(rule: FamilyRule) -> str:
 
 
 def law_cells(place: FamilyAt) -> tuple[str, ...]:
-    """Return the row of a law, under `LAW_HEADER`; dashes where there is none."""
+    """Return the row of a law, under `LAW_HEADER`; empty cells where there is none."""
     gap = place.gap
     if gap is None:
         return ("",) * len(LAW_HEADER)
     law = gap.law
     if law is None:
-        return (*["-"] * 6, gap.meets)
+        return ("none", *[""] * 5, gap.meets)
     return (
         _listed(law.dimensions),
         fixed_interval(Interval(law.alpha, *law.alpha95), 2),
@@ -87,8 +87,8 @@ def said_of_family(rule: FamilyRule) -> list[str]:
         good = [p for p in rule.places if p.best is not None]
         stands = [f"{p.value:g}" for p in good if p.best is not None and p.best.stands]
         said.append(
-            f"the best d_osc stands over trainings at {', '.join(stands) or 'no value'}"
-            + (f" of {len(good)} values" if stands else "")
+            f"the best d_osc stands over trainings at {len(stands)} of {len(good)} "
+            "values" + (f": {', '.join(stands)}" if stands else "")
         )
         alone = [d for d, names in rule.family.members.items() if len(names) == 1]
         if alone:
@@ -105,4 +105,4 @@ def said_of_family(rule: FamilyRule) -> list[str]:
 
 
 def _listed(numbers: Iterable[int]) -> str:
-    return " ".join(map(str, numbers)) or "-"
+    return ", ".join(map(str, numbers)) or "-"

@@ -140,7 +140,7 @@ def test_a_terminal_says_law_end_and_best():
     assert "no law from relative_diffusion 0.1 on" in said
     assert "at 0.1: no law, the gap rises from d_osc" in said
     assert "best over trainings" in said
-    assert "d_osc 8 16 32 have one training: they are taken to scatter" in said
+    assert "d_osc 8, 16, 32 have one training: they are taken to scatter" in said
     assert "best model at each value" not in said
 
 
