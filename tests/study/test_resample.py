@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from oscsim.errors import SpecError
-from oscsim.study.resample import interval95, perplexities
+from oscsim.study.resample import interval95, moved_columns, perplexities
 
 
 def test_the_first_row_is_the_data():
@@ -56,3 +56,28 @@ def test_intervals_keep_what_lies_beyond():
 def test_other_windows_are_refused():
     with pytest.raises(SpecError, match="measured on 3 windows, another on 4 windows"):
         perplexities([np.ones((1, 4)), np.ones((1, 3))])
+
+
+def test_what_moves_a_training_multiplies_its_perplexity():
+    """One bit more in the second training of the first model: 2^0 and 2^1, mean 1.5."""
+    models = [np.full((2, 6), 3.0), np.full((1, 6), 2.0)]
+    moved = [np.array([[0.0, 1.0], [0.0, 0.0]]), np.zeros((2, 1))]
+    found = perplexities(models, moved=moved, resamples=2)
+    np.testing.assert_allclose(found, [[8, 4], [12, 4], [8, 4]])
+
+
+def test_nothing_that_moves_changes_no_bit():
+    models = list(np.random.default_rng(3).normal(2, 0.1, (3, 2, 40)))
+    still = [np.zeros((30, 2))] * 3
+    first = perplexities(models, resamples=30)
+    np.testing.assert_array_equal(
+        first, perplexities(models, moved=still, resamples=30)
+    )
+
+
+def test_what_moves_a_family_stands_in_its_order():
+    moved = {8: np.full((3, 1), 8.0), 2: np.full((3, 2), 2.0)}
+    two, eight, other = moved_columns(moved, (2, 8), np.zeros((4, 9)))
+    assert (two.shape, eight.shape, other.shape) == ((3, 2), (3, 1), (3, 4))
+    assert (two[0, 0], eight[0, 0], other[0, 0]) == (2.0, 8.0, 0.0)
+    assert moved_columns(None, (2, 8), np.zeros((4, 9))) is None
