@@ -8,7 +8,7 @@ import pytest
 from oscsim.design.rule import fit_rule
 from oscsim.design.run import sweep
 from oscsim.design.spec import parse_spec
-from oscsim.design.store import open_store
+from oscsim.design.store_file import open_store
 from oscsim.design.table import read_table
 from oscsim.study.family import measure
 from oscsim.study.scaling_study import scaling_study
