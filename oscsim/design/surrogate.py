@@ -11,9 +11,9 @@ from scipy.interpolate import RegularGridInterpolator
 
 from oscsim.design.axes import Value, field_of
 from oscsim.design.curve import Better, position
+from oscsim.design.lines import BETTER
 from oscsim.design.reading import Reading
 from oscsim.design.replicates import half_width
-from oscsim.design.rule import BETTER
 from oscsim.design.table import CellResult, SweepTable
 from oscsim.errors import SpecError
 from oscsim.typing import FloatArray, IntArray
