@@ -120,7 +120,7 @@ def test_a_cluster_without_workers_is_told(ready, tmp_path):
 def test_other_versions_on_a_worker_are_told(machines, ready, tmp_path, monkeypatch):
     here = dict(cluster.library_versions())
     monkeypatch.setattr(cluster, "library_versions", lambda: here | {"numba": "0.1"})
-    with pytest.raises(SpecError, match=r"has numba .* and this process"):
+    with pytest.raises(SpecError, match=r"has numba .* and the sweep"):
         cluster._require_workers(
             FakeClient({"tcp://w": here}), machines.scheduler_address
         )
