@@ -3,9 +3,11 @@
 import asyncio
 import hashlib
 import json
+import logging
 import pickle
 import re
 import threading
+import warnings
 from collections.abc import Iterator, Mapping
 from concurrent import futures
 from contextlib import contextmanager, suppress
@@ -97,13 +99,30 @@ def connected(address: str) -> Iterator["Client"]:
         raise SpecError(
             "a scheduler needs Dask: pip install 'oscsim[cluster]'"
         ) from None
-    client = _client(Client, address)
+    with _silent():
+        client = _client(Client, address)
+        try:
+            _require_workers(client, address)
+            yield client
+        finally:
+            with suppress(Exception):
+                client.close(timeout=CLOSE_SECONDS)
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """Keep Dask from saying in its own words what an error here says in a sentence."""
+    from distributed.versions import VersionMismatchWarning  # noqa: PLC0415
+
+    log = logging.getLogger("distributed.client")
+    level = log.level
+    log.setLevel(logging.CRITICAL)
     try:
-        _require_workers(client, address)
-        yield client
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", VersionMismatchWarning)
+            yield
     finally:
-        with suppress(Exception):
-            client.close(timeout=CLOSE_SECONDS)
+        log.setLevel(level)
 
 
 def _address_in(file: Path) -> str:
@@ -211,10 +230,10 @@ def run_on_cluster(
             future.release()
             yield task, found
             _fill(client, key, take, running, arriving)
-    except (OSError, asyncio.CancelledError, futures.CancelledError) as error:
-        why = str(error) or type(error).__name__
+    except (OSError, asyncio.CancelledError, futures.CancelledError):
         raise StoreError(
-            f"the scheduler went away: {why}; what was committed is kept"
+            "the scheduler went away; what was committed is kept, and the same "
+            "command goes on with another scheduler"
         ) from None
     finally:
         # a scheduler that is gone cannot be told anything
