@@ -101,7 +101,7 @@ def _print_forecast(expected: "Forecast", workers: int | None) -> None:
             else f", {_time(expected.wall_s(workers))} on {workers} workers"
         ),
         (
-            f"memory {expected.memory_bytes / 1e6:,.0f} MB a worker, store "
+            f"memory up to {expected.memory_bytes / 1e6:,.0f} MB a worker, store "
             f"{expected.store_bytes / 1e6:,.3g} MB"
         ),
         (

@@ -84,7 +84,7 @@ def test_other_threads_leave_signals_alone():
 
 
 def wait_for_chips(store, n):
-    end = time.monotonic() + 60
+    end = time.monotonic() + 120
     while time.monotonic() < end:
         try:
             if len(everything(store)[0]) >= n:
