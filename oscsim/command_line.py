@@ -1,7 +1,10 @@
 """Running a command line: one sentence for what went wrong, and an exit code."""
 
 import io
+import signal
 import sys
+import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import typer
@@ -15,7 +18,8 @@ from oscsim.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+    from types import FrameType
 
 WORK_FAILED, WRONG_REQUEST, INTERRUPTED = 1, 2, 130
 
@@ -28,7 +32,8 @@ def run_app(
 ) -> int:
     """Run the commands of a program and return its exit code.
 
-    0 done, 1 the work failed, 2 the request was wrong, 130 interrupted.
+    0 done, 1 the work failed, 2 the request was wrong, 130 interrupted; 143 and 129
+    ended by SIGTERM and SIGHUP where `ended_by_signals` holds.
 
     Parameters
     ----------
@@ -50,8 +55,8 @@ def run_app(
             code = command.invoke(context)
     except typer.Exit as done:
         return done.exit_code
-    except (KeyboardInterrupt, typer.Abort):
-        return complain(name, interrupted, INTERRUPTED)
+    except (KeyboardInterrupt, typer.Abort) as stop:
+        return complain(name, interrupted, getattr(stop, "code", INTERRUPTED))
     except Exception as error:
         told = _told(error)
         if told is None:
@@ -64,6 +69,62 @@ def complain(name: str, sentence: str, code: int) -> int:
     """Print one line on standard error and return the exit code."""
     typer.echo(f"{name}: {' '.join(sentence.split())}", err=True)
     return code
+
+
+class Ended(KeyboardInterrupt):
+    """A signal has asked the program to end.
+
+    Attributes
+    ----------
+    code : int
+        Exit code, 128 and the signal's number.
+    """
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.code = 128 + number
+
+
+class Ending:
+    """Lets signals end a command as Ctrl-C does.
+
+    Attributes
+    ----------
+    code : int
+        Exit code of a command that was stopped.
+    """
+
+    code = INTERRUPTED
+
+    def leave(self, number: int, _frame: "FrameType | None") -> None:
+        """Stop the command; what comes while it tidies up changes nothing."""
+        signal.signal(number, signal.SIG_IGN)
+        stop = Ended(number)
+        self.code = stop.code
+        raise stop
+
+
+@contextmanager
+def ended_by_signals() -> "Iterator[Ending]":
+    """Take SIGTERM and SIGHUP like Ctrl-C, so that nothing is left behind.
+
+    Gives what knows the exit code of a command that catches the interrupt. A signal
+    that is ignored, as SIGHUP under nohup, stays ignored; outside the main thread,
+    where Python takes no signals, all stay as they are.
+    """
+    ending = Ending()
+    before = {}
+    if threading.current_thread() is threading.main_thread():
+        numbers = [getattr(signal, n, None) for n in ("SIGTERM", "SIGHUP")]
+        before = {one: signal.getsignal(one) for one in numbers if one is not None}
+    for number, handler in before.items():
+        if handler is not signal.SIG_IGN:
+            signal.signal(number, ending.leave)
+    try:
+        yield ending
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def make_streams_safe() -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from oscsim.cli_output import writable
+from oscsim.command_line import ended_by_signals
 from oscsim.errors import OscsimError, SpecError
 from oscsim.spice_rung_command import CLAIM_FAILED, require_netlist, run_tokens
 
@@ -107,7 +108,6 @@ def spice(
 
     from oscsim.report.circuit_text import print_circuit, summary_of
     from oscsim.spice.check import check_circuit
-    from oscsim.spice.process import ended_by_signals
 
     if (file is None) != every:
         raise SpecError("give one netlist, or --all for every one that ships")

@@ -1,15 +1,17 @@
 """The sweep command: a grid of hardware numbers, kept as it comes."""
 
 import math
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from oscsim import cli_output
-from oscsim.command_line import INTERRUPTED, complain
+from oscsim.command_line import complain, ended_by_signals
 
 if TYPE_CHECKING:
+    from oscsim.bridge.engine import Progress
     from oscsim.design.cost import Forecast
     from oscsim.design.run import SweepResult
 
@@ -29,7 +31,9 @@ def sweep(
     scheduler: Annotated[
         str | None,
         typer.Option(
-            "--scheduler", metavar="TCP://...", help="Dask scheduler to run it on."
+            "--scheduler",
+            metavar="TCP://...|FILE",
+            help="Dask scheduler to run it on, or its scheduler file.",
         ),
     ] = None,
     dry_run: Annotated[
@@ -54,22 +58,24 @@ def sweep(
     n_workers = thread_count(workers)
     asked = read_spec(spec)
     path = Path(store or f"runs/{asked.name}.sqlite")
-    ready = prepare(asked)
-    if dry_run or not path.exists():
-        expected = forecast(ready)
-        if not as_json:
-            _print_forecast(expected, None if scheduler else n_workers)
+    here = None if scheduler else n_workers
+    with ended_by_signals() as ending, ExitStack() as shown:
+        ready = prepare(asked)
         if dry_run:
+            expected = forecast(ready)
             if as_json:
                 cli_output.print_json(_forecast_json(expected))
+            else:
+                _print_forecast(expected, here)
             return 0
-    with cli_output.progress("chips", as_json) as tick:
+
+        def starting(done: int) -> "Progress | None":
+            if not done and not as_json:
+                _print_forecast(forecast(ready), here)
+            return shown.enter_context(cli_output.progress("chips", as_json))
+
         result = run_sweep(
-            ready,
-            path,
-            workers=None if scheduler else n_workers,
-            scheduler=scheduler,
-            progress=tick,
+            ready, path, workers=here, scheduler=scheduler, starting=starting
         )
     if as_json:
         cli_output.print_json(_json(result))
@@ -79,7 +85,7 @@ def sweep(
         return complain(
             "oscsim",
             f"interrupted after {result.chips} chips; the same command goes on",
-            INTERRUPTED,
+            ending.code,
         )
     return 0
 
@@ -95,7 +101,7 @@ def _print_forecast(expected: "Forecast", workers: int | None) -> None:
             else f", {_time(expected.wall_s(workers))} on {workers} workers"
         ),
         (
-            f"memory {expected.memory_bytes / 1e6:,.0f} MB a worker, store "
+            f"memory up to {expected.memory_bytes / 1e6:,.0f} MB a worker, store "
             f"{expected.store_bytes / 1e6:,.3g} MB"
         ),
         (

@@ -2,12 +2,16 @@
 
 import asyncio
 import hashlib
+import json
+import logging
 import pickle
 import re
 import threading
+import warnings
 from collections.abc import Iterator, Mapping
 from concurrent import futures
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from oscsim.design.local import AHEAD, MOST_DEATHS, Done, Take
@@ -23,8 +27,8 @@ CONNECT_SECONDS = 10.0
 CLOSE_SECONDS = 5.0
 _ADDRESS = re.compile(r"(tcp|tls|ucx|ws|wss)://(\[[^]]+\]|[^/:\s]+):\d+")
 
-_HELD: dict[str, dict[str, Subject]] = {}
-"""Checkpoints that this worker was given, by digest."""
+_HELD: dict[str, "dict[str, Subject] | StoreError"] = {}
+"""Checkpoints that this worker was given, or why it cannot use them, by digest."""
 
 
 class _Inputs:
@@ -33,10 +37,18 @@ class _Inputs:
     def __init__(self, key: str, content: bytes) -> None:
         self.name = f"oscsim-{key}"
         self.key, self.content = key, content
+        self.versions = library_versions()
 
     def setup(self, worker: Any) -> None:
         """Keep them: a worker calls this when the plugin arrives."""
-        if self.key not in _HELD:
+        if self.key in _HELD:
+            return
+        different = _difference(self.versions, library_versions())
+        if different:
+            _HELD[self.key] = StoreError(
+                f"worker {worker.address} joined late and has {different}"
+            )
+        else:
             _HELD[self.key] = pickle.loads(self.content)
 
     def teardown(self, worker: Any) -> None:
@@ -45,7 +57,21 @@ class _Inputs:
 
 
 def _work(key: str, task: Task) -> Outcomes:
-    return work(_HELD[key], task)
+    subjects = _HELD[key]
+    if isinstance(subjects, StoreError):
+        raise subjects
+    return work(subjects, task)
+
+
+def _difference(here: Mapping[str, str], theirs: Mapping[str, str]) -> str:
+    """Return the first version that a worker has otherwise, and what to do."""
+    for name, version in here.items():
+        if theirs.get(name) != version:
+            return (
+                f"{name} {theirs.get(name)} and the sweep {version}: install the "
+                "same versions everywhere"
+            )
+    return ""
 
 
 @contextmanager
@@ -55,29 +81,62 @@ def connected(address: str) -> Iterator["Client"]:
     Parameters
     ----------
     address : str
-        Such as ``tcp://10.0.0.1:8786``.
+        Such as ``tcp://10.0.0.1:8786``, or the file that ``dask scheduler
+        --scheduler-file`` has written.
 
     Raises
     ------
     SpecError
-        If the address is none, Dask is not installed, the scheduler does not
-        answer within 10 s, it has no workers, or a worker has other versions.
+        If the address is none, nor such a file, Dask is not installed, the
+        scheduler does not answer within 10 s, it has no workers, or a worker has
+        other versions.
     """
     if not _ADDRESS.fullmatch(address):
-        raise SpecError(f"a scheduler is given as tcp://HOST:PORT, got {address!r}")
+        address = _address_in(Path(address))
     try:
         from distributed import Client  # noqa: PLC0415
     except ImportError:
         raise SpecError(
             "a scheduler needs Dask: pip install 'oscsim[cluster]'"
         ) from None
-    client = _client(Client, address)
+    with _silent():
+        client = _client(Client, address)
+        try:
+            _require_workers(client, address)
+            yield client
+        finally:
+            with suppress(Exception):
+                client.close(timeout=CLOSE_SECONDS)
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """Keep Dask from saying in its own words what an error here says in a sentence."""
+    from distributed.versions import VersionMismatchWarning  # noqa: PLC0415
+
+    log = logging.getLogger("distributed.client")
+    level = log.level
+    log.setLevel(logging.CRITICAL)
     try:
-        _require_workers(client, address)
-        yield client
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", VersionMismatchWarning)
+            yield
     finally:
-        with suppress(Exception):
-            client.close(timeout=CLOSE_SECONDS)
+        log.setLevel(level)
+
+
+def _address_in(file: Path) -> str:
+    """Return the address in a scheduler file."""
+    try:
+        address = json.loads(file.read_text(encoding="utf-8"))["address"]
+        if _ADDRESS.fullmatch(address):
+            return str(address)
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    raise SpecError(
+        "a scheduler is given as tcp://HOST:PORT, or as the file that dask scheduler "
+        f"--scheduler-file FILE has written, got {str(file)!r}"
+    )
 
 
 def _client(make: Any, address: str) -> Any:
@@ -119,12 +178,9 @@ def _require_workers(client: "Client", address: str) -> None:
         )
     here = library_versions()
     for worker, theirs in found.items():
-        for name, version in here.items():
-            if theirs.get(name) != version:
-                raise SpecError(
-                    f"worker {worker} has {name} {theirs.get(name)} and this process "
-                    f"{version}: install the same versions everywhere"
-                )
+        different = _difference(here, theirs)
+        if different:
+            raise SpecError(f"worker {worker} has {different}")
 
 
 def run_on_cluster(
@@ -174,10 +230,10 @@ def run_on_cluster(
             future.release()
             yield task, found
             _fill(client, key, take, running, arriving)
-    except (OSError, asyncio.CancelledError, futures.CancelledError) as error:
-        why = str(error) or type(error).__name__
+    except (OSError, asyncio.CancelledError, futures.CancelledError):
         raise StoreError(
-            f"the scheduler went away: {why}; what was committed is kept"
+            "the scheduler went away; what was committed is kept, and the same "
+            "command goes on with another scheduler"
         ) from None
     finally:
         # a scheduler that is gone cannot be told anything

@@ -18,6 +18,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
+from multiprocessing.connection import Connection
 from multiprocessing.connection import wait as wait_for
 
 from oscsim.design.subject import Subject
@@ -79,7 +80,9 @@ def run_locally(
     here = _Hands(ThreadPoolExecutor(1), partial(work, subjects), 1)
     try:
         while True:
-            others = _Hands(_pool(subjects, workers - 1), _work, workers - 1)
+            told, end = multiprocessing.Pipe(duplex=False)
+            pool = _pool(subjects, workers - 1, told)
+            others = _Hands(pool, _work, workers - 1)
             try:
                 yield from _until_broken((here, others), lost, take)
                 return
@@ -89,6 +92,8 @@ def run_locally(
                     _count_death(task, deaths)
             finally:
                 others.pool.shutdown(wait=False, cancel_futures=True)
+                # nobody waits for what they are at: closed, it ends them
+                end.close()
     finally:
         here.pool.shutdown(wait=False, cancel_futures=True)
         for subject in subjects.values():
@@ -140,20 +145,22 @@ def _until_broken(
             yield running.pop(future), found
 
 
-def _pool(subjects: Mapping[str, Subject], workers: int) -> ProcessPoolExecutor:
+def _pool(
+    subjects: Mapping[str, Subject], workers: int, told: Connection
+) -> ProcessPoolExecutor:
     return ProcessPoolExecutor(
         workers,
         mp_context=multiprocessing.get_context("spawn"),
         initializer=_begin,
-        initargs=(dict(subjects),),
+        initargs=(dict(subjects), told),
     )
 
 
 _SUBJECTS: dict[str, Subject] = {}
 
 
-def _begin(subjects: dict[str, Subject]) -> None:
-    """Keep the checkpoints in this process, and end it with its parent."""
+def _begin(subjects: dict[str, Subject], told: Connection) -> None:
+    """Keep the checkpoints in this process, and end it with its parent or its pool."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _SUBJECTS.update(subjects)
     parent = multiprocessing.parent_process()
@@ -162,7 +169,7 @@ def _begin(subjects: dict[str, Subject]) -> None:
 
     def follow() -> None:
         with suppress(OSError):
-            wait_for([parent.sentinel])
+            wait_for([parent.sentinel, told])
         os._exit(1)
 
     threading.Thread(target=follow, daemon=True).start()

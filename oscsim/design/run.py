@@ -3,7 +3,7 @@
 import math
 import random
 from collections import defaultdict, deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -158,6 +158,7 @@ def sweep(
     workers: int | None = None,
     scheduler: str | None = None,
     progress: Progress | None = None,
+    starting: Callable[[int], Progress | None] | None = None,
 ) -> SweepResult:
     """Run a sweep, or what is left of it.
 
@@ -171,9 +172,12 @@ def sweep(
         Processes on this machine; one per core by default. 1 runs in this
         process.
     scheduler : str, optional
-        Address of a Dask scheduler that is used instead.
+        Address or scheduler file of a Dask scheduler that is used instead.
     progress : callable, optional
         Called with (chips done, chips known to be needed).
+    starting : callable, optional
+        Called with the number of chips in the store once everything is checked,
+        before the first chip is run; may return what to call as ``progress``.
 
     Returns
     -------
@@ -195,6 +199,8 @@ def sweep(
         _executor(ready, n_workers, scheduler) as execute,
         _opened(ready, store) as kept,
     ):
+        if starting is not None:
+            progress = starting(len(kept.done())) or progress
         return _run(ready, kept, execute, progress or (lambda _done, _all: None))
 
 

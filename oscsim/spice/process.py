@@ -4,11 +4,10 @@ import os
 import signal
 import subprocess
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
-from types import FrameType
 from typing import TypeVar
 
 _T = TypeVar("_T")
@@ -106,32 +105,6 @@ def side_by_side(
                 for child in list(running):
                     _end(child)
             raise
-
-
-@contextmanager
-def ended_by_signals() -> Iterator[None]:
-    """Leave by an exception on SIGTERM and SIGHUP, so that nothing is left behind.
-
-    The exit code is 128 and the signal's number. Does nothing outside the main
-    thread, where Python takes no signals.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {one: signal.getsignal(one) for one in (signal.SIGTERM, signal.SIGHUP)}
-    for number, handler in before.items():
-        # nohup has it ignored
-        if handler is not signal.SIG_IGN:
-            signal.signal(number, _leave)
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def _leave(number: int, _frame: FrameType | None) -> None:
-    raise SystemExit(128 + number)
 
 
 def _join(running: set["subprocess.Popen[str]"]) -> None:

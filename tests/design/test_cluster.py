@@ -1,15 +1,19 @@
 """The same sweep on a Dask cluster: the same bits, also when workers die."""
 
+import json
 import os
+import pickle
 import signal
 import socket
 import time
 
+import numpy as np
 import pytest
 
 from oscsim.design import cluster
 from oscsim.design.run import sweep
-from oscsim.errors import SpecError
+from oscsim.design.work import Task
+from oscsim.errors import SpecError, StoreError
 from tests.design.specs import everything, small
 
 distributed = pytest.importorskip("distributed")
@@ -48,6 +52,44 @@ def test_a_cluster_gives_the_same_bits(machines, ready, serial, tmp_path):
     result = sweep(ready, path, scheduler=machines.scheduler_address)
     assert result.chips == 18
     assert everything(path) == everything(serial)
+
+
+def test_a_scheduler_file_says_where_the_scheduler_is(
+    machines, ready, serial, tmp_path
+):
+    file, path = tmp_path / "scheduler.json", tmp_path / "h.sqlite"
+    file.write_text(json.dumps({"address": machines.scheduler_address}))
+    assert sweep(ready, path, scheduler=str(file)).chips == 18
+    assert everything(path) == everything(serial)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"address": 1}', '{"address": "x"}'])
+def test_a_file_that_is_no_scheduler_file_is_told(ready, tmp_path, text):
+    file = tmp_path / "scheduler.json"
+    file.write_text(text)
+    with pytest.raises(
+        SpecError, match=r"--scheduler-file FILE has written, got .*json"
+    ):
+        sweep(ready, tmp_path / "i.sqlite", scheduler=str(file))
+
+
+def test_other_versions_on_a_worker_that_joins_late_are_told(ready, monkeypatch):
+    class Worker:
+        address = "tcp://late"
+
+    inputs = cluster._Inputs("some key", pickle.dumps(ready.subjects))
+    here = cluster.library_versions()
+    monkeypatch.setattr(cluster, "library_versions", lambda: here | {"numpy": "0.1"})
+    inputs.setup(Worker())
+    task = Task(ready.cells[0], 0, 1)
+    with pytest.raises(StoreError, match=r"tcp://late joined late and has numpy 0\.1"):
+        cluster._work("some key", task)
+    inputs.teardown(Worker())
+    monkeypatch.undo()
+    inputs.setup(Worker())
+    assert np.isfinite(cluster._work("some key", task).value)
+    inputs.teardown(Worker())
+    assert "some key" not in cluster._HELD
 
 
 def test_a_killed_worker_loses_nothing(machines, ready, serial, tmp_path):
@@ -120,7 +162,7 @@ def test_a_cluster_without_workers_is_told(ready, tmp_path):
 def test_other_versions_on_a_worker_are_told(machines, ready, tmp_path, monkeypatch):
     here = dict(cluster.library_versions())
     monkeypatch.setattr(cluster, "library_versions", lambda: here | {"numba": "0.1"})
-    with pytest.raises(SpecError, match=r"has numba .* and this process"):
+    with pytest.raises(SpecError, match=r"has numba .* and the sweep"):
         cluster._require_workers(
             FakeClient({"tcp://w": here}), machines.scheduler_address
         )

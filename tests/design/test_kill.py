@@ -17,12 +17,19 @@ from tests.design.specs import everything, small, spec_file
 AXES = {"weight_bits": [2, 3, 4, 5, 6, 7], "coupling_mismatch": [0.0, 0.05, 0.1]}
 
 
-def start(spec, store, workers):
+def heed_signals():
+    """Undo what a job in the background, or under nohup, is told to ignore."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
+def start(spec, store, workers, heeds_signals=False):
     command = [sys.executable, "-m", "oscsim", "sweep", str(spec), "--json"]
     return subprocess.Popen(
         [*command, "--store", str(store), "--workers", str(workers)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        preexec_fn=heed_signals if heeds_signals else None,
     )
 
 
