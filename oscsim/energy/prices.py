@@ -2,14 +2,21 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from oscsim.bundled import data_folder
+from oscsim.energy.bit_laws import Followed, bit_laws, follow
 from oscsim.energy.components import Component, Library, read_toml
-from oscsim.energy.device_remarks import bits_of, while_loading
+from oscsim.energy.device_remarks import (
+    RESOLVED,
+    below_bound,
+    bits_of,
+    not_followed,
+    while_loading,
+)
 from oscsim.errors import ComponentError
 from oscsim.substrate.device import Device
 
@@ -91,6 +98,8 @@ class Prices:
         Resolution that an action has, by action, where it has one.
     remarks : tuple of str
         What a reader must know of whatever the substrate's core costs.
+    followed : Mapping[str, Followed]
+        Actions whose price was moved to the bits of the device, and how.
     """
 
     terms: Mapping[str, tuple[Product, ...]]
@@ -100,6 +109,7 @@ class Prices:
     digital_node_nm: int | None = None
     bits: Mapping[str, int] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
+    followed: Mapping[str, Followed] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -150,14 +160,25 @@ class Prices:
         return cls(table.terms, overheads=tables.overhead, digital_node_nm=node_nm)
 
     @classmethod
-    def of_device(cls, device: Device) -> "Prices":
+    def of_device(cls, device: Device, library: Library | None = None) -> "Prices":
         """Return the prices of a device and of the digital logic beside it.
+
+        A price follows the bits of the device where ``data/energy/scaling.toml``
+        has a law for a component of it.
+
+        Parameters
+        ----------
+        device : Device
+            With an energy section.
+        library : Library, optional
+            Components, of whose bits the laws start; the bundled ones by default.
 
         Raises
         ------
         ComponentError
             If the device has no energy section, prices an action that
-            belongs to the digital logic, or names a node without a table.
+            belongs to the digital logic, names a node without a table, or states
+            the bits of an action that has none or no price.
 
         Notes
         -----
@@ -178,15 +199,37 @@ class Prices:
             )
         written = substrate.terms.get("coupling_write")
         anchors = {} if written is None else {"anchor_write": written}
-        return cls(
-            {**digital.terms, **anchors, **substrate.terms},
+        terms = {**digital.terms, **anchors, **substrate.terms}
+        bits = bits_of(device)
+        library = Library.load() if library is None else library
+        followed = _followed(device, terms, bits, library)
+        prices = cls(
+            {**terms, **{action: one.terms for action, one in followed.items()}},
             frequency_hz=device.frequency_hz,
             overheads=digital.overheads,
             oscillator_node_nm=device.energy.oscillator_node_nm,
             digital_node_nm=device.energy.digital_node_nm,
-            bits=bits_of(device),
-            remarks=(while_loading(device),),
+            bits=bits,
+            followed=followed,
         )
+        power_w = prices.core_power_w(library)
+        said = not_followed(device), below_bound(device, power_w)
+        remarks = (while_loading(device), *(one for one in said if one))
+        return replace(prices, remarks=remarks)
+
+    def core_power_w(self, library: Library) -> float:
+        """Return the power of one oscillator without its periphery (W), 0 if unpriced.
+
+        Raises
+        ------
+        ComponentError
+            As `base`.
+        """
+        bases = [
+            self.base("oscillator_s", product, library)
+            for product in self.terms.get("oscillator_s", ())
+        ]
+        return math.fsum(base.value * self.si_factor(base) for base in bases)
 
     def nominal(self, action: str, library: Library) -> float:
         """Return the nominal price of an action (J an event, or W).
@@ -247,6 +290,29 @@ class Prices:
                 f"price of {action!r}: {base.id} is per cycle, so frequency_hz (Hz) "
                 "of the oscillators is needed"
             )
+
+
+def _followed(
+    device: Device,
+    terms: Mapping[str, tuple[Product, ...]],
+    bits: Mapping[str, int],
+    library: Library,
+) -> dict[str, Followed]:
+    """Return the prices of a device that its bits move."""
+    taken = {} if device.energy is None else device.energy.bits
+    odd = sorted(name for name in taken if name not in RESOLVED or name not in terms)
+    if odd:
+        raise ComponentError(
+            f"device {device.name} states bits of {odd[0]!r}: energy.bits is for "
+            f"priced actions of {', '.join(RESOLVED)}"
+        )
+    laws = bit_laws()
+    found = {
+        action: follow(action, terms[action], wanted, taken.get(action), laws, library)
+        for action, wanted in bits.items()
+        if action in terms
+    }
+    return {action: one for action, one in found.items() if one is not None}
 
 
 def digital_nodes() -> tuple[int, ...]:
