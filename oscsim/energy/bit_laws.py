@@ -1,17 +1,19 @@
 """How a price follows the bits of a device: laws of the data files, and their range."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Annotated, Literal, NamedTuple, TypeAlias
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from oscsim.bundled import data_folder
 from oscsim.energy.components import Component, Library, read_toml
 from oscsim.energy.derived import power, units, words
+from oscsim.energy.device_remarks import RESOLVED
+from oscsim.energy.products import Product
 from oscsim.errors import ComponentError
+from oscsim.substrate.device import Device
 
-Product: TypeAlias = tuple[str, ...]
 Text = Annotated[str, Field(min_length=1)]
 Bits = Annotated[int, Field(ge=1, le=24, strict=True)]
 
@@ -186,6 +188,46 @@ def follow(
         return None
     stays = f"; {', '.join(kept)} is as it is" if kept else ""
     return Followed(tuple(found), "; ".join(said) + stays, is_beyond)
+
+
+def followed_terms(
+    device: Device,
+    terms: Mapping[str, tuple[Product, ...]],
+    bits: Mapping[str, int],
+    library: Library,
+) -> dict[str, Followed]:
+    """Return the prices of a device that its bits move.
+
+    Parameters
+    ----------
+    device : Device
+        Which may state for which bits it takes a price as it is (``energy.bits``).
+    terms : mapping of str to tuple of Product
+        Its prices.
+    bits : mapping of str to int
+        Its resolutions, by action.
+    library : Library
+        The components.
+
+    Raises
+    ------
+    ComponentError
+        If the device states bits of an action that has none or no price.
+    """
+    taken = {} if device.energy is None else device.energy.bits
+    odd = sorted(name for name in taken if name not in RESOLVED or name not in terms)
+    if odd:
+        raise ComponentError(
+            f"device {device.name} states bits of {odd[0]!r}: energy.bits is for "
+            f"priced actions of {', '.join(RESOLVED)}"
+        )
+    laws = bit_laws()
+    found = {
+        action: follow(action, terms[action], wanted, taken.get(action), laws, library)
+        for action, wanted in bits.items()
+        if action in terms
+    }
+    return {action: one for action, one in found.items() if one is not None}
 
 
 def _within(bits: int, low: int, high: int) -> int:

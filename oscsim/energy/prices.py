@@ -8,15 +8,15 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from oscsim.bundled import data_folder
-from oscsim.energy.bit_laws import Followed, bit_laws, follow
+from oscsim.energy.bit_laws import Followed, followed_terms
 from oscsim.energy.components import Component, Library, read_toml
 from oscsim.energy.device_remarks import (
-    RESOLVED,
     below_bound,
     bits_of,
     not_followed,
     while_loading,
 )
+from oscsim.energy.products import Product, as_products
 from oscsim.errors import ComponentError
 from oscsim.substrate.device import Device
 
@@ -49,7 +49,6 @@ ACTIONS = DIGITAL_ACTIONS + SUBSTRATE_ACTIONS + RIVAL_ACTIONS
 PICO = 1e-12
 MICRO = 1e-6
 
-Product: TypeAlias = tuple[str, ...]
 Ids: TypeAlias = Annotated[list[str], Field(min_length=1)]
 
 
@@ -202,7 +201,7 @@ class Prices:
         terms = {**digital.terms, **anchors, **substrate.terms}
         bits = bits_of(device)
         library = Library.load() if library is None else library
-        followed = _followed(device, terms, bits, library)
+        followed = followed_terms(device, terms, bits, library)
         prices = cls(
             {**terms, **{action: one.terms for action, one in followed.items()}},
             frequency_hz=device.frequency_hz,
@@ -292,29 +291,6 @@ class Prices:
             )
 
 
-def _followed(
-    device: Device,
-    terms: Mapping[str, tuple[Product, ...]],
-    bits: Mapping[str, int],
-    library: Library,
-) -> dict[str, Followed]:
-    """Return the prices of a device that its bits move."""
-    taken = {} if device.energy is None else device.energy.bits
-    odd = sorted(name for name in taken if name not in RESOLVED or name not in terms)
-    if odd:
-        raise ComponentError(
-            f"device {device.name} states bits of {odd[0]!r}: energy.bits is for "
-            f"priced actions of {', '.join(RESOLVED)}"
-        )
-    laws = bit_laws()
-    found = {
-        action: follow(action, terms[action], wanted, taken.get(action), laws, library)
-        for action, wanted in bits.items()
-        if action in terms
-    }
-    return {action: one for action, one in found.items() if one is not None}
-
-
 def digital_nodes() -> tuple[int, ...]:
     """Return the nodes (nm) that have a table of digital components."""
     return tuple(sorted(_tables().node))
@@ -344,30 +320,3 @@ def _products(
             f"unknown action {action!r}: one of {', '.join(sorted(ACTIONS))}"
         )
     return as_products(action, ids)
-
-
-def as_products(
-    action: str, ids: Sequence[str] | Sequence[Sequence[str]]
-) -> tuple[Product, ...]:
-    """Return a price as a sum of products.
-
-    Raises
-    ------
-    ComponentError
-        If ``ids`` is neither a list of component ids nor a list of such lists.
-    """
-    products = [ids] if _is_product(ids) else ids
-    is_list = isinstance(products, list | tuple) and len(products) > 0
-    if not is_list or not all(map(_is_product, products)):
-        raise ComponentError(
-            f"price of {action!r}: a list of component ids, or a list of such "
-            f"lists; got {ids!r}"
-        )
-    return tuple(tuple(map(str, product)) for product in products)
-
-
-def _is_product(found: object) -> bool:
-    """Return whether something is a list of component ids; a text is none."""
-    if not isinstance(found, list | tuple) or len(found) == 0:
-        return False
-    return all(isinstance(name, str) for name in found)

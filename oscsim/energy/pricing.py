@@ -13,8 +13,8 @@ from oscsim.energy.prices import (
     SUBSTRATE_ACTIONS,
     Overhead,
     Prices,
-    Product,
 )
+from oscsim.energy.products import Product
 from oscsim.typing import FloatArray
 
 ADC_FLOOR = "adc.envelope_floor"
