@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from oscsim.bundled import data_folder
 from oscsim.energy.components import Component, Library, read_toml
-from oscsim.energy.derived import power, units, words
+from oscsim.energy.derived import doublings, units, words
 from oscsim.energy.device_remarks import RESOLVED
 from oscsim.energy.products import Product
 from oscsim.errors import ComponentError
@@ -28,8 +28,8 @@ class BitLaw(BaseModel):
     components : list of str
         What it moves.
     form : {"per_bit", "word", "units"}
-        Price times ``p^(b - r)``; times ``(p + b) / (p + r)``; or the component is a
-        number of binary-weighted units, nominally 2^(b-1), b to 2^b - 1.
+        Price times ``2^(p (b - r))``; times ``(p + b) / (p + r)``; or the component
+        is a number of binary-weighted units, nominally 2^(b-1), b to 2^b - 1.
     parameter : str
         The component p, of unit ratio; empty for ``"units"``.
     bits : tuple of int
@@ -71,7 +71,7 @@ class BitLaw(BaseModel):
             unit = units(own.id, to, start)
             return tuple(unit if name == own.id else name for name in product)
         if self.form == "per_bit":
-            return (*product, power(self.parameter, to - start))
+            return (*product, doublings(self.parameter, to - start))
         return (*product, words(self.parameter, to, start))
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from oscsim.energy.components import Component
 
 NAME = re.compile(
-    r"(?P<of>[A-Za-z][\w.]*)(?P<form>[\^:@])(?P<to>-?\d+)(?:/(?P<start>\d+))?"
+    r"(?P<of>[A-Za-z][\w.]*)(?P<form>[:@])(?P<to>-?\d+)(?:/(?P<start>\d+))?"
 )
 
 
@@ -22,30 +22,29 @@ class Factor(NamedTuple):
     ----------
     of : str
         The component p.
-    form : str
-        ``"^"``: p^to. ``":"``: (p + to) / (p + start).
-    to, start : int
-        Bits, or for a power the difference of bits.
+    to : int
+        Bits; without ``start`` their difference from those of a price.
+    start : int or None
+        Bits of the price. None: ``2^(p to)``; else ``(p + to) / (p + start)``.
     """
 
     of: str
-    form: str
     to: int
-    start: int
+    start: int | None
 
     def at(self, p: FloatArray) -> FloatArray:
         """Return the ratio for values of the parameter, any shape."""
         found: FloatArray
-        if self.form == "^":
-            found = p ** float(self.to)
+        if self.start is None:
+            found = 2.0 ** (p * self.to)
         else:
             found = (p + self.to) / (p + self.start)
         return found
 
 
-def power(parameter: str, bits: int) -> str:
-    """Return the name of ``parameter ** bits``."""
-    return f"{parameter}^{bits}"
+def doublings(parameter: str, bits: int) -> str:
+    """Return the name of ``2 ** (parameter * bits)``."""
+    return f"{parameter}:{bits}"
 
 
 def words(parameter: str, to: int, start: int) -> str:
@@ -63,11 +62,8 @@ def factor_of(name: str) -> Factor | None:
     found = NAME.fullmatch(name)
     if found is None or found["form"] == "@":
         return None
-    if (found["form"] == "^") != (found["start"] is None):
-        return None
-    return Factor(
-        found["of"], found["form"], int(found["to"]), int(found["start"] or 0)
-    )
+    start = None if found["start"] is None else int(found["start"])
+    return Factor(found["of"], int(found["to"]), start)
 
 
 def origin(name: str) -> str:
@@ -82,7 +78,7 @@ def derived(name: str, own: "Component") -> "Component | None":
     Parameters
     ----------
     name : str
-        From `power`, `words` or `units`.
+        From `doublings`, `words` or `units`.
     own : Component
         What it is derived from.
 

@@ -59,9 +59,9 @@ def test_bits_changed_and_changed_back_cost_what_they_did(name):
 @pytest.mark.parametrize(
     ("name", "field", "action", "bits", "ratio"),
     [
-        ("ring-65nm", "adc_bits", "state_read", (3, 8), 1.35),
-        ("ring-28nm", "adc_bits", "state_read", (4, 10), 1.27),
-        ("lc-board", "adc_bits", "state_read", (4, 10), 1.71),
+        ("ring-65nm", "adc_bits", "state_read", (3, 8), 2**0.434),
+        ("ring-28nm", "adc_bits", "state_read", (4, 10), 2**0.342),
+        ("lc-board", "adc_bits", "state_read", (4, 10), 2**0.773),
         ("ring-65nm", "weight_bits", "coupler_s", (1, 8), 2.0),
         ("josephson-4k", "weight_bits", "coupler_s", (1, 8), 2.0),
     ],
@@ -139,7 +139,7 @@ def test_a_component_taken_for_other_bits_is_flat_between():
         priced(at("ring-7nm", adc_bits=bits), "state_read") for bits in (6, 7, 8, 5)
     )
     assert own == more == full
-    assert less == pytest.approx(own / 1.35, rel=1e-12)
+    assert less == pytest.approx(own / 2**0.434, rel=1e-12)
     beyond = Prices.of_device(at("ring-65nm", weight_bits=7))
     assert beyond.nominal("coupling_write", LIBRARY) == pytest.approx(
         0.2e-12 * 17 / 16, rel=1e-12
@@ -157,26 +157,29 @@ def test_moved_unit_couplers_are_the_entries_of_the_library(bits):
 
 
 def test_the_regression_moved_is_the_entry_of_8_bits():
-    """Four nodes within 1 %: 1.27^2 against the regression's own two entries."""
+    """Four nodes within 1 %: two bits against the regression's own two entries."""
     for node in (65, 45, 28, 7):
         six, eight = (LIBRARY[f"adc.accelergy_{node}nm_{b}b"].value for b in (6, 8))
-        assert six * 1.27**2 == pytest.approx(eight, rel=0.01)
-        assert six * 1.71**2 != pytest.approx(eight, rel=0.5), "another slope would not"
+        slope, other = (
+            LIBRARY[f"law.adc_{name}_doublings"].value
+            for name in ("regression", "survey")
+        )
+        assert six * 4**slope == pytest.approx(eight, rel=0.01)
+        assert six * 4**other != pytest.approx(eight, rel=0.5), "another would not"
 
 
 def test_the_slope_of_the_survey_is_that_of_its_medians():
     bits = np.arange(5, 11)
     medians = [LIBRARY[f"adc.survey_enob{b}"].value for b in bits]
     slope = np.polyfit(bits, np.log(medians), 1)[0]
-    assert LIBRARY["law.adc_survey_per_bit"].value == pytest.approx(
-        math.exp(slope), abs=0.005
-    )
+    found = LIBRARY["law.adc_survey_doublings"].value
+    assert found == pytest.approx(slope / math.log(2), abs=1e-3)
     three, eight, low = (
         LIBRARY[f"tdc.{name}_65nm"].value for name in ("flash3b", "ds_8b", "timely_8b")
     )
-    law = LIBRARY["law.tdc_per_bit"]
-    assert law.value == pytest.approx((eight / three) ** 0.2, abs=0.005)
-    assert law.low == pytest.approx((low / three) ** 0.2, abs=0.005)
+    law = LIBRARY["law.tdc_doublings"]
+    assert law.value == pytest.approx(math.log2(eight / three) / 5, abs=1e-3)
+    assert law.low == pytest.approx(math.log2(low / three) / 5, abs=1e-3)
 
 
 def test_the_slope_is_drawn_and_not_taken_for_exact():
@@ -187,14 +190,28 @@ def test_the_slope_is_drawn_and_not_taken_for_exact():
     prices = Prices.of_device(moved)
     ledger = account(counts, prices, LIBRARY, n_draws=256, seed=3)
     own = LIBRARY.draws("tdc.ds_8b_65nm", 256, 3)
-    slope = LIBRARY.draws("law.tdc_per_bit", 256, 3)
-    assert slope.max() > 1.5
-    assert slope.min() < 1.2
+    slope = LIBRARY.draws("law.tdc_doublings", 256, 3)
+    assert slope.max() > 0.8
+    assert 0 < slope.min() < 0.2
     np.testing.assert_allclose(
-        ledger.draws["converters"], 1e-12 * own * slope**-3.0, rtol=1e-12
+        ledger.draws["converters"], 1e-12 * own * 0.125**slope, rtol=1e-12
     )
-    exact = 1e-12 * own * 1.35**-3
+    exact = 1e-12 * own * 0.125**0.434
     assert np.abs(ledger.draws["converters"] / exact - 1).max() > 0.3
+
+
+@pytest.mark.parametrize("name", ["ring-28nm", "ring-65nm", "lc-board"])
+def test_more_bits_of_a_converter_never_cost_less_in_any_draw(name):
+    """So the order of two cells by their medians is that of their bits."""
+    counts = Counts(tokens=1)
+    counts.add("readout", "state_read", 1)
+    draws = [
+        account(counts, Prices.of_device(at(name, adc_bits=bits)), LIBRARY)
+        for bits in (4, 6, 8)
+    ]
+    few, some, many = (ledger.draws["system"] for ledger in draws)
+    assert np.all(few <= some)
+    assert np.all(some <= many)
 
 
 def test_the_law_is_among_what_a_price_rests_on():
@@ -203,13 +220,13 @@ def test_the_law_is_among_what_a_price_rests_on():
     counts.add("settle", "coupler_s", 1e-6)
     case = Case(counts, Prices.of_device(at("ring-65nm", adc_bits=5, weight_bits=3)))
     names = [part.id for part in used(*case, LIBRARY)]
-    assert {"law.tdc_per_bit^-3", "knob.coupler_units_5b@3/5"} <= set(names)
+    assert {"law.tdc_doublings:-3", "knob.coupler_units_5b@3/5"} <= set(names)
     groups = causes([case], LIBRARY)
-    assert groups["law.tdc_per_bit"] == ("law.tdc_per_bit^-3",)
+    assert groups["law.tdc_doublings"] == ("law.tdc_doublings:-3",)
     assert groups["knob.coupler_units_5b"] == ("knob.coupler_units_5b@3/5",)
-    part = LIBRARY["law.tdc_per_bit^-3"]
-    assert (part.low, part.high) == pytest.approx((2.0**-3, 1.08**-3))
-    assert part.source.startswith("law.tdc_per_bit at other bits: fifth roots")
+    part = LIBRARY["law.tdc_doublings:-3"]
+    assert (part.low, part.high) == pytest.approx((0.125, 0.125**0.107))
+    assert part.source.startswith("law.tdc_doublings at other bits: a fifth of l")
 
 
 def test_a_word_is_drawn_with_the_share_of_its_wire():
@@ -222,7 +239,7 @@ def test_a_word_is_drawn_with_the_share_of_its_wire():
 
 @pytest.mark.parametrize(
     "name",
-    ["tdc.ds_8b_65nm@3", "law.tdc_per_bit^3/2", "law.tdc_per_bit:3", "no.such^2"],
+    ["tdc.ds_8b_65nm@3", "law.tdc_doublings^3", "law.tdc_doublings:x", "no.such:2"],
 )
 def test_names_that_mean_no_derived_component(name):
     with pytest.raises(ComponentError, match="unknown component"):
@@ -260,7 +277,7 @@ def law(**changed):
         "id": "a",
         "components": ["read"],
         "form": "per_bit",
-        "parameter": "twice",
+        "parameter": "one",
         "bits": [2, 8],
         "says": "twice a bit",
         "source": "a paper",
@@ -294,7 +311,7 @@ def test_a_malformed_law(tmp_path, monkeypatch, laws, message):
 
 def test_a_law_by_hand():
     """A library of round numbers: 1 pJ at 4 bits, twice a bit, to 8 bits."""
-    toy = library(entry("read4", 1.0, bits=4))
+    toy = library(entry("read4", 1.0, bits=4), entry("one", 1.0, "ratio"))
     laws = BitLaws.model_validate(
         {"schema_version": 1, "law": [law(components=["read4"])]}
     )
