@@ -25,7 +25,7 @@ from oscsim.energy.components import Component, Library
 from oscsim.energy.ledger import Ledger, Range, account
 from oscsim.energy.prices import Prices
 from oscsim.energy.substrate import anchor_words
-from oscsim.energy.uncertainty import in_attention, used
+from oscsim.energy.uncertainty import in_attention, in_order, used
 from oscsim.energy.window_shape import WindowShape
 from oscsim.models.config import FixedQueryConfig
 from oscsim.models.kuramoto_config import KuramotoConfig
@@ -141,7 +141,7 @@ def price(run: AnyRun, library: Library | None = None) -> Cost | None:
     if energy is None or not (pulled or takes_time(run.setting)):
         return None
     library = Library.load() if library is None else library
-    prices = Prices.of_device(device)
+    prices = Prices.of_device(device, library)
     lengths = run.existing_lengths
     if pulled is not None:
         return _phase_cost(pulled, energy, prices, library)
@@ -204,7 +204,7 @@ def _used(
 ) -> tuple[Component, ...]:
     """Return the components of all that was counted, in the library's order."""
     together = {part for tally in tallies for part in used(tally, prices, library)}
-    return tuple(c for c in library.components.values() if c in together)
+    return in_order(together, library)
 
 
 def why_unpriced(setting: Setting) -> str:

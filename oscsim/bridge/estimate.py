@@ -19,7 +19,7 @@ from oscsim.energy.prices import Prices
 from oscsim.energy.rivals import DEFAULT_NODE, SAME, Rival, rivals
 from oscsim.energy.substrate import require_time
 from oscsim.energy.timeline import sweeps
-from oscsim.energy.uncertainty import share_won, used
+from oscsim.energy.uncertainty import in_order, share_won, used
 from oscsim.energy.window_shape import WindowShape
 from oscsim.errors import SpecError
 from oscsim.substrate.device import Device
@@ -118,7 +118,7 @@ class Estimate:
     def components(self) -> tuple[Component, ...]:
         """Every number that any scenario rests on, in the library's order."""
         found = {c for s in self.scenarios for c in used(*s.case, self.library)}
-        return tuple(c for c in self.library.components.values() if c in found)
+        return in_order(found, self.library)
 
     def judged(self, scenario: Scenario, subject: int = 0) -> tuple[Range, float]:
         """Return a subject's system total over a scenario's, and the share won.
@@ -195,7 +195,7 @@ def estimate(
     if (device is None) != (factors is None):
         raise SpecError("a device and what factors go together: both, or neither")
     library = Library.load() if library is None else library
-    prices, node_nm = prices_at(device, node_nm)
+    prices, node_nm = prices_at(device, node_nm, library)
     latency_s = latency_of(shape, device)
     pricer = Pricer(library, n_draws, seed)
 
@@ -274,7 +274,9 @@ def require_reuse(reuse: float) -> None:
         raise SpecError(f"reuse must be >= 1 (uses per read), got {reuse:g}")
 
 
-def prices_at(device: Device | None, node_nm: int | None) -> tuple[Prices, int]:
+def prices_at(
+    device: Device | None, node_nm: int | None, library: Library | None = None
+) -> tuple[Prices, int]:
     """Return the prices of a device with digital logic of a node, and the node.
 
     Parameters
@@ -283,6 +285,8 @@ def prices_at(device: Device | None, node_nm: int | None) -> tuple[Prices, int]:
         None for digital logic alone.
     node_nm : int or None
         None for the node of the device's logic, else 45.
+    library : Library, optional
+        Components; the bundled ones by default.
 
     Raises
     ------
@@ -292,7 +296,7 @@ def prices_at(device: Device | None, node_nm: int | None) -> tuple[Prices, int]:
     if device is None:
         node_nm = DEFAULT_NODE if node_nm is None else node_nm
         return Prices.digital(node_nm), node_nm
-    prices = Prices.of_device(device)
+    prices = Prices.of_device(device, library)
     if node_nm is None:
         return prices, prices.digital_node_nm or DEFAULT_NODE
     terms = {**prices.terms, **Prices.digital(node_nm).terms}

@@ -89,13 +89,52 @@ def pareto(table: SweepTable) -> tuple[ParetoPoint, ...]:
     tuple of ParetoPoint
         By rising joules; cells on devices without prices are not in it.
     """
+    return _with_front([*_cells(table), *_baselines(table)], _sign(table))
+
+
+def own_fronts(table: SweepTable) -> tuple[ParetoPoint, ...]:
+    """Return what is on the front of each model's own cells, digital ways left out.
+
+    Where a digital way is better and cheaper than every cell, this still says which
+    hardware is worth its joules.
+
+    Parameters
+    ----------
+    table : SweepTable
+        The cells.
+
+    Returns
+    -------
+    tuple of ParetoPoint
+        Model after model, each by rising joules; ``is_front`` and
+        ``is_within_error`` are among the cells of the model.
+    """
+    sign = _sign(table)
+    kept: dict[str, list[_Measured]] = {name: [] for name in table.subjects}
+    for one in sorted(_cells(table), key=lambda p: _place(p, sign)):
+        own = kept[one.name]
+        if not own or sign * one.metric < sign * own[-1].metric:
+            own.append(one)
+    return tuple(point for own in kept.values() for point in _with_front(own, sign))
+
+
+def _sign(table: SweepTable) -> float:
+    return 1.0 if table.is_loss_bits else -1.0
+
+
+def _place(point: _Measured, sign: float) -> tuple[float, float, str]:
+    """Return what orders points: the cheaper first, of these the better."""
+    return point.joules[1], sign * point.metric, point.name
+
+
+def _cells(table: SweepTable) -> list[_Measured]:
     priced = [
         (cell, cell.joules)
         for cell in table.cells
         if cell.joules is not None and np.isfinite(cell.values).all()
     ]
     spreads = half_widths([cell.values for cell, _ in priced])
-    found = [
+    return [
         _Measured(
             cell.subject,
             "cell",
@@ -110,6 +149,10 @@ def pareto(table: SweepTable) -> tuple[ParetoPoint, ...]:
         )
         for (cell, joules), spread in zip(priced, spreads, strict=True)
     ]
+
+
+def _baselines(table: SweepTable) -> list[_Measured]:
+    found = []
     nothing, no_chips = np.empty(0), np.empty(0, np.int64)
     for name, content in table.subjects.items():
         known = table.known[name]
@@ -118,14 +161,14 @@ def pareto(table: SweepTable) -> tuple[ParetoPoint, ...]:
                 rest = (math.nan, tuple(joules), None, no_chips, nothing)
                 items = known.digital[known.counted]
                 found.append(_Measured(name, kind, {}, known.value, *rest, items))
-    return _with_front(found, 1.0 if table.is_loss_bits else -1.0)
+    return found
 
 
 def unpriced_axes(table: SweepTable) -> tuple[str, ...]:
     """Return the axes that change no joules of any cell.
 
-    Prices of a device are kept as they are when a sweep changes its numbers: more
-    bits or less noise are then as cheap as what the device has.
+    Prices follow bits where a law for them has a source (`oscsim.energy.bit_laws`),
+    and time, but neither noise nor mismatch: less of these is as cheap as more.
 
     Parameters
     ----------
@@ -156,6 +199,13 @@ def unpriced_axes(table: SweepTable) -> tuple[str, ...]:
     return tuple(found)
 
 
+def unpriced_cells(table: SweepTable) -> int:
+    """Return how many cells have a result and no price where others have one."""
+    measured = [cell for cell in table.cells if np.isfinite(cell.values).all()]
+    without = sum(cell.joules is None for cell in measured)
+    return without if without < len(measured) else 0
+
+
 def _numbered(values: Sequence[Value | None]) -> IntArray:
     """Return a number for every value, the same for equal ones."""
     known: dict[Value | None, int] = {}
@@ -163,7 +213,7 @@ def _numbered(values: Sequence[Value | None]) -> IntArray:
 
 
 def _with_front(found: list[_Measured], sign: float) -> tuple[ParetoPoint, ...]:
-    points = sorted(found, key=lambda p: (p.joules[1], sign * p.metric, p.name))
+    points = sorted(found, key=lambda p: _place(p, sign))
     fronts: list[tuple[_Measured, list[int]]] = []
     is_front, is_open = [False] * len(points), [False] * len(points)
     for k, point in enumerate(points):

@@ -6,7 +6,12 @@ from typing import Any
 from oscsim.design.family_json import family_json
 from oscsim.design.interactions import Interaction, Sobol
 from oscsim.design.laws import PowerLaw
-from oscsim.design.pareto import ParetoPoint, unpriced_axes
+from oscsim.design.pareto import (
+    ParetoPoint,
+    own_fronts,
+    unpriced_axes,
+    unpriced_cells,
+)
 from oscsim.design.replicates import Interval
 from oscsim.design.rule import AxisRule, DesignRule
 
@@ -74,24 +79,14 @@ def rule_json(
             for one in shares
         ],
         "pareto": [
-            {
-                "model": point.name,
-                "kind": point.kind,
-                "point": dict(sorted(point.point.items())),
-                "metric": point.metric,
-                "half_width": _number(point.half_width),
-                "joules": list(point.joules),
-                "latency_s": point.latency_s,
-                "is_front": point.is_front,
-                "is_within_error": point.is_within_error,
-            }
-            for point in front
-            if point.is_front or not point.point
+            _point_json(point) for point in front if point.is_front or not point.point
         ],
+        "own_fronts": [_point_json(point) for point in own_fronts(table)],
         "priced": len(front),
         "behind_within_error": sum(p.is_within_error and not p.is_front for p in front),
         "unpriced_axes": list(unpriced_axes(table)),
         "families": [family_json(one) for one in rule.families],
+        "unpriced_cells": unpriced_cells(table),
         "rankings": [
             {
                 "model": one.subject,
@@ -104,6 +99,20 @@ def rule_json(
             }
             for one in rule.rankings
         ],
+    }
+
+
+def _point_json(point: ParetoPoint) -> dict[str, Any]:
+    return {
+        "model": point.name,
+        "kind": point.kind,
+        "point": dict(sorted(point.point.items())),
+        "metric": point.metric,
+        "half_width": _number(point.half_width),
+        "joules": list(point.joules),
+        "latency_s": point.latency_s,
+        "is_front": point.is_front,
+        "is_within_error": point.is_within_error,
     }
 
 

@@ -1,34 +1,26 @@
 """Runs a sweep: which chips of which cells are still to do, and keeps results."""
 
-import math
-import random
-from collections import defaultdict, deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from oscsim.bridge.array import latency_per_token, takes_time
 from oscsim.bridge.engine import Progress
-from oscsim.bridge.infer import existing_lengths
-from oscsim.bridge.language_compare import student_interval
 from oscsim.bridge.passes import thread_count
 from oscsim.design.baselines import baselines
 from oscsim.design.cells import Cell, cells_of
+from oscsim.design.latency import Latencies
 from oscsim.design.local import Done, Take, run_here, run_locally
+from oscsim.design.plan import Plan
 from oscsim.design.spec import SweepSpec
 from oscsim.design.store import Store
 from oscsim.design.store_file import create_or_resume
 from oscsim.design.subject import Known, Subject, learn, subjects_of
 from oscsim.design.training import training_of
-from oscsim.design.work import Task
 from oscsim.errors import SpecError
 from oscsim.libraries import library_versions
-from oscsim.models.config import FixedQueryConfig
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +192,7 @@ def sweep(
         _opened(ready, store) as kept,
     ):
         if starting is not None:
-            progress = starting(len(kept.done())) or progress
+            progress = starting(kept.n_results()) or progress
         return _run(ready, kept, execute, progress or (lambda _done, _all: None))
 
 
@@ -238,7 +230,7 @@ def _run(
     execute: "partial[Iterator[Done]]",
     progress: Progress,
 ) -> SweepResult:
-    plan = Plan(ready, store)
+    plan = Plan(ready.spec, ready.cells, store)
     resumed = plan.n_done
     interrupted = False
     latency = Latencies(ready.subjects)
@@ -263,139 +255,3 @@ def _run(
         plan.n_damaged,
         interrupted,
     )
-
-
-class Plan:
-    """Which chips are still to be run.
-
-    With a precision, a cell gets as many chips again whenever all it has are
-    done and its interval is too wide: a rule that sees complete cells only, so
-    that the chips run do not depend on the order in which they are done.
-
-    Parameters
-    ----------
-    ready : Prepared
-        The sweep.
-    store : Store
-        What is done already.
-    """
-
-    def __init__(self, ready: Prepared, store: Store) -> None:
-        self.spec, self.store = ready.spec, store
-        self.values: dict[str, dict[int, float]] = defaultdict(dict)
-        found = store.results()
-        self.n_damaged = len(found.damaged)
-        store.drop(found.damaged)
-        damaged = set(found.damaged)
-        digests = np.repeat(np.array(found.digests, object), found.counts)
-        rows = zip(digests, found.chips.tolist(), found.values.tolist(), strict=True)
-        for digest, chip, value in rows:
-            if (digest, chip) not in damaged:
-                self.values[digest][chip] = value
-        self.n_failed = sum(
-            math.isnan(value) for of in self.values.values() for value in of.values()
-        )
-        self.n_known = 0
-        self.open = {cell.digest: 0 for cell in ready.cells}
-        self.n_open = 0
-        self.asked = dict.fromkeys(self.open, 0)
-        self.waiting: deque[Task] = deque()
-        for cell in ready.cells:
-            self._extend(cell)
-        if store.is_shared:
-            # other processes take from the front: meet them as late as possible
-            self.waiting.rotate(random.Random().randrange(len(self.waiting) + 1))
-
-    @property
-    def n_done(self) -> int:
-        """Chips that are done."""
-        return self.n_known - self.n_open
-
-    def next(self) -> Task | None:
-        """Return a task that is not in the store, None if there is none now."""
-        while self.waiting:
-            task = self.waiting.popleft()
-            if not self.store.has(task):
-                return task
-            self._reread(task)
-        return None
-
-    def finished(self, task: Task, value: float) -> None:
-        """Take note of a result."""
-        self._note(task.cell, task.chip, value)
-        self._extend(task.cell)
-
-    def _reread(self, task: Task) -> None:
-        """Take note of what another process has put into the store."""
-        for chip, value in self.store.values(task.cell.digest):
-            self._note(task.cell, chip, value)
-        self._extend(task.cell)
-
-    def _note(self, cell: Cell, chip: int, value: float) -> None:
-        have = self.values[cell.digest]
-        if chip in have:
-            return
-        have[chip] = value
-        self.n_failed += math.isnan(value)
-        if chip < self.asked[cell.digest]:
-            self.open[cell.digest] -= 1
-            self.n_open -= 1
-
-    def _extend(self, cell: Cell) -> None:
-        """Ask for more chips of a cell, once all that were asked for are done."""
-        have = self.values[cell.digest]
-        while self.open[cell.digest] == 0:
-            asked = self.asked[cell.digest]
-            wanted = self._wanted([have[chip] for chip in range(asked)])
-            if wanted <= asked:
-                return
-            self.asked[cell.digest] = wanted
-            missing = [chip for chip in range(asked, wanted) if chip not in have]
-            self.waiting += [Task(cell, chip, self.spec.repeats) for chip in missing]
-            self.n_known += wanted - asked
-            self.open[cell.digest] = len(missing)
-            self.n_open += len(missing)
-
-    def _wanted(self, values: list[float]) -> int:
-        n = len(values)
-        if n < self.spec.chips:
-            return self.spec.chips
-        precision = self.spec.precision
-        if precision is None or n >= precision.most_chips or np.isnan(values).any():
-            return n
-        interval = student_interval(np.array(values)) if n > 1 else None
-        if interval is not None:
-            half = 0.5 * (interval[1] - interval[0])
-            if half <= precision.half_width:
-                return n
-        return min(2 * n, precision.most_chips)
-
-
-class Latencies:
-    """Seconds per token on the substrate, which all chips of a cell share.
-
-    Parameters
-    ----------
-    subjects : mapping of str to Subject
-        Checkpoints by name.
-    """
-
-    def __init__(self, subjects: Mapping[str, Subject]) -> None:
-        self.subjects = subjects
-        self.known: dict[str, float | None] = {}
-
-    def of(self, cell: Cell) -> float | None:
-        """Return it for a cell, None where settling takes no finite time."""
-        if cell.digest not in self.known:
-            self.known[cell.digest] = self._of(cell)
-        return self.known[cell.digest]
-
-    def _of(self, cell: Cell) -> float | None:
-        subject = self.subjects[cell.subject]
-        config, data = subject.checkpoint.config, subject.data
-        if not isinstance(config, FixedQueryConfig) or cell.placement is not None:
-            return None
-        if not takes_time(cell.setting):
-            return None
-        lengths = existing_lengths(config, data)
-        return latency_per_token(cell.setting.device, config, lengths)

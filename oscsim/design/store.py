@@ -119,6 +119,10 @@ class Store:
                 ).fetchall()
             )
 
+    def n_results(self) -> int:
+        """Return how many results are there."""
+        return int(self._one("SELECT count(*) FROM results")[0])
+
     def drop(self, keys: Iterable[tuple[str, int]]) -> None:
         """Take results out, to be run again."""
         rows = list(keys)

@@ -148,12 +148,16 @@ def _joules(cell: Cell, counts: Counts) -> tuple[float, float, float] | None:
     """Return what a token costs, None where nothing has a price.
 
     With layers or heads of their own the counts do not say which hardware did
-    what, so such cells have no price.
+    what, so such cells have no price; nor have cells with more bits than the laws
+    of prices cover, which would look too cheap.
     """
     energy = cell.setting.acting_device.energy
     if energy is None or cell.placement is not None or not takes_time(cell.setting):
         return None
-    prices = Prices.of_device(cell.setting.acting_device)
-    ledger = account(counts, prices, Library.load())
+    library = Library.load()
+    prices = Prices.of_device(cell.setting.acting_device, library)
+    if any(one.is_beyond for one in prices.followed.values()):
+        return None
+    ledger = account(counts, prices, library)
     found = ledger.range_j("system")
     return found.p10, found.p50, found.p90

@@ -10,7 +10,8 @@ from oscsim.energy.capacity import CACHE_BYTES, WEIGHTS_BYTES, Stored
 from oscsim.energy.components import Component, Library
 from oscsim.energy.ledger import Range
 from oscsim.energy.mapping import Mapping
-from oscsim.energy.prices import Product, memory_bit
+from oscsim.energy.prices import memory_bit
+from oscsim.energy.products import Product
 from oscsim.errors import ComponentError
 from oscsim.substrate.device import Device
 from oscsim.typing import FloatArray

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from scipy.special import ndtr
 
 from oscsim.bundled import data_folder
+from oscsim.energy.derived import derived, factor_of, origin
 from oscsim.errors import ComponentError
 from oscsim.solve.noise import Stream, normals
 from oscsim.typing import FloatArray
@@ -201,7 +202,7 @@ class Library:
         return cls(components)
 
     def __getitem__(self, name: str) -> Component:
-        """Return one component.
+        """Return one component, or one derived from it (`oscsim.energy.derived`).
 
         Raises
         ------
@@ -209,6 +210,10 @@ class Library:
             If there is none of that name.
         """
         if name not in self.components:
+            base = self.components.get(origin(name))
+            found = None if base is None else derived(name, base)
+            if found is not None:
+                return found
             close = difflib.get_close_matches(name, self.components, n=3)
             hint = f"; close: {', '.join(close)}" if close else ""
             raise ComponentError(f"unknown component {name!r}{hint}")
@@ -243,6 +248,10 @@ class Library:
         SpecError
             If the seed or ``n_draws`` is out of range.
         """
+        factor = None if name in self.components else factor_of(name)
+        if factor is not None and factor.of in self.components:
+            drawn: FloatArray = factor.at(self.draws(factor.of, n_draws, seed))
+            return drawn
         component = self[name]
         cause = component.corr_group or component.id
         return component.quantile(_scores(cause, n_draws, seed))

@@ -9,8 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from oscsim.bundled import data_folder
 from oscsim.energy.components import Library, read_toml
 from oscsim.energy.ledger import Ledger, ledger_of
-from oscsim.energy.prices import Prices, Product, as_products
+from oscsim.energy.prices import Prices
 from oscsim.energy.pricing import Pricing
+from oscsim.energy.products import Product, as_products
 from oscsim.energy.variants import VARIANTS, Stage, Times
 from oscsim.errors import ComponentError
 

@@ -11,14 +11,13 @@ from oscsim.energy.bounds import (
     walden_j,
 )
 from oscsim.energy.components import Library
+from oscsim.energy.device_remarks import OVERDAMPED
 from oscsim.energy.precision import drive_of
 from oscsim.energy.prices import PICO, Prices
 from oscsim.energy.pricing import ADC_FLOOR
 from oscsim.errors import ComponentError
 from oscsim.substrate.device import Device
 from oscsim.units import ring_diffusion_minimum, thermal_diffusion_bound
-
-OVERDAMPED = ("ring", "relaxation")
 
 
 @dataclass(frozen=True)
@@ -93,7 +92,7 @@ def physics_limits(
     """
     library = Library.load() if library is None else library
     h = drive_of(device, drive)
-    prices = Prices.of_device(device)
+    prices = Prices.of_device(device, library)
     limits: list[Limit] = []
     if device.frequency_hz is not None and "oscillator_s" in prices.terms:
         limits += _of_oscillator(device, prices, library, h)
@@ -120,14 +119,10 @@ def core_power(device: Device, library: Library) -> float:
     ComponentError
         If the device has no prices or no price of an oscillator.
     """
-    prices = Prices.of_device(device)
+    prices = Prices.of_device(device, library)
     if "oscillator_s" not in prices.terms:
         raise ComponentError(f"device {device.name} has no price of oscillator_s")
-    bases = [
-        prices.base("oscillator_s", product, library)
-        for product in prices.terms["oscillator_s"]
-    ]
-    return math.fsum(base.value * prices.si_factor(base) for base in bases)
+    return prices.core_power_w(library)
 
 
 def _of_oscillator(

@@ -2,14 +2,21 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from oscsim.bundled import data_folder
+from oscsim.energy.bit_laws import Followed, followed_terms
 from oscsim.energy.components import Component, Library, read_toml
-from oscsim.energy.device_remarks import bits_of, while_loading
+from oscsim.energy.device_remarks import (
+    below_bound,
+    bits_of,
+    not_followed,
+    while_loading,
+)
+from oscsim.energy.products import Product, as_products
 from oscsim.errors import ComponentError
 from oscsim.substrate.device import Device
 
@@ -42,7 +49,6 @@ ACTIONS = DIGITAL_ACTIONS + SUBSTRATE_ACTIONS + RIVAL_ACTIONS
 PICO = 1e-12
 MICRO = 1e-6
 
-Product: TypeAlias = tuple[str, ...]
 Ids: TypeAlias = Annotated[list[str], Field(min_length=1)]
 
 
@@ -91,6 +97,8 @@ class Prices:
         Resolution that an action has, by action, where it has one.
     remarks : tuple of str
         What a reader must know of whatever the substrate's core costs.
+    followed : Mapping[str, Followed]
+        Actions whose price was moved to the bits of the device, and how.
     """
 
     terms: Mapping[str, tuple[Product, ...]]
@@ -100,6 +108,7 @@ class Prices:
     digital_node_nm: int | None = None
     bits: Mapping[str, int] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
+    followed: Mapping[str, Followed] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -150,14 +159,25 @@ class Prices:
         return cls(table.terms, overheads=tables.overhead, digital_node_nm=node_nm)
 
     @classmethod
-    def of_device(cls, device: Device) -> "Prices":
+    def of_device(cls, device: Device, library: Library | None = None) -> "Prices":
         """Return the prices of a device and of the digital logic beside it.
+
+        A price follows the bits of the device where ``data/energy/scaling.toml``
+        has a law for a component of it.
+
+        Parameters
+        ----------
+        device : Device
+            With an energy section.
+        library : Library, optional
+            Components, of whose bits the laws start; the bundled ones by default.
 
         Raises
         ------
         ComponentError
             If the device has no energy section, prices an action that
-            belongs to the digital logic, or names a node without a table.
+            belongs to the digital logic, names a node without a table, or states
+            the bits of an action that has none or no price.
 
         Notes
         -----
@@ -178,15 +198,37 @@ class Prices:
             )
         written = substrate.terms.get("coupling_write")
         anchors = {} if written is None else {"anchor_write": written}
-        return cls(
-            {**digital.terms, **anchors, **substrate.terms},
+        terms = {**digital.terms, **anchors, **substrate.terms}
+        bits = bits_of(device)
+        library = Library.load() if library is None else library
+        followed = followed_terms(device, terms, bits, library)
+        prices = cls(
+            {**terms, **{action: one.terms for action, one in followed.items()}},
             frequency_hz=device.frequency_hz,
             overheads=digital.overheads,
             oscillator_node_nm=device.energy.oscillator_node_nm,
             digital_node_nm=device.energy.digital_node_nm,
-            bits=bits_of(device),
-            remarks=(while_loading(device),),
+            bits=bits,
+            followed=followed,
         )
+        power_w = prices.core_power_w(library)
+        said = not_followed(device), below_bound(device, power_w)
+        remarks = (while_loading(device), *(one for one in said if one))
+        return replace(prices, remarks=remarks)
+
+    def core_power_w(self, library: Library) -> float:
+        """Return the power of one oscillator without its periphery (W), 0 if unpriced.
+
+        Raises
+        ------
+        ComponentError
+            As `base`.
+        """
+        bases = [
+            self.base("oscillator_s", product, library)
+            for product in self.terms.get("oscillator_s", ())
+        ]
+        return math.fsum(base.value * self.si_factor(base) for base in bases)
 
     def nominal(self, action: str, library: Library) -> float:
         """Return the nominal price of an action (J an event, or W).
@@ -278,30 +320,3 @@ def _products(
             f"unknown action {action!r}: one of {', '.join(sorted(ACTIONS))}"
         )
     return as_products(action, ids)
-
-
-def as_products(
-    action: str, ids: Sequence[str] | Sequence[Sequence[str]]
-) -> tuple[Product, ...]:
-    """Return a price as a sum of products.
-
-    Raises
-    ------
-    ComponentError
-        If ``ids`` is neither a list of component ids nor a list of such lists.
-    """
-    products = [ids] if _is_product(ids) else ids
-    is_list = isinstance(products, list | tuple) and len(products) > 0
-    if not is_list or not all(map(_is_product, products)):
-        raise ComponentError(
-            f"price of {action!r}: a list of component ids, or a list of such "
-            f"lists; got {ids!r}"
-        )
-    return tuple(tuple(map(str, product)) for product in products)
-
-
-def _is_product(found: object) -> bool:
-    """Return whether something is a list of component ids; a text is none."""
-    if not isinstance(found, list | tuple) or len(found) == 0:
-        return False
-    return all(isinstance(name, str) for name in found)

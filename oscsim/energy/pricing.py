@@ -13,8 +13,8 @@ from oscsim.energy.prices import (
     SUBSTRATE_ACTIONS,
     Overhead,
     Prices,
-    Product,
 )
+from oscsim.energy.products import Product
 from oscsim.typing import FloatArray
 
 ADC_FLOOR = "adc.envelope_floor"
@@ -166,7 +166,9 @@ class Pricing:
 
     def _note_bits(self, action: str) -> None:
         """Say where the device has another resolution than what prices it."""
-        if action not in self.prices.bits:
+        if action in self.prices.followed:
+            self.notes[self.prices.followed[action].said] = None
+        if action not in self.prices.bits or action in self.prices.followed:
             return
         wanted = self.prices.bits[action]
         names = [name for product in self.prices.terms[action] for name in product]

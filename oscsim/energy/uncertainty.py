@@ -1,6 +1,6 @@
 """How far a ratio of two ledgers hangs on each number that it rests on."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -141,7 +141,13 @@ def used(counts: Counts, prices: Prices, library: Library) -> tuple[Component, .
     read = [c for p in prices.terms.get("state_read", ()) for c in p]
     if "state_read" in done and any(name.startswith("adc.") for name in read):
         names.add(ADC_FLOOR)
-    return tuple(c for name, c in library.components.items() if name in names)
+    return in_order((library[name] for name in names), library)
+
+
+def in_order(parts: Iterable[Component], library: Library) -> tuple[Component, ...]:
+    """Return components in the library's order, those derived from others last."""
+    place = {name: number for number, name in enumerate(library.components)}
+    return tuple(sorted(parts, key=lambda c: (place.get(c.id, len(place)), c.id)))
 
 
 def causes(cases: Sequence[Case], library: Library) -> dict[str, tuple[str, ...]]:

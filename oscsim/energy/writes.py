@@ -18,7 +18,7 @@ def write_energy_j(mapping: Mapping, library: Library | None = None) -> float:
         If the device has no prices, or none of a coupling write.
     """
     library = Library.load() if library is None else library
-    prices = Prices.of_device(mapping.device)
+    prices = Prices.of_device(mapping.device, library)
     if "coupling_write" not in prices.terms:
         raise ComponentError(
             f"device {mapping.device.name} has no price of coupling_write"

@@ -119,7 +119,8 @@ def _prices(kind: Device) -> str:
         ("action", "product of components, or a sum of products"),
         [
             (action, " + ".join(" × ".join(product) for product in products))
-            for action, products in Prices.of(kind.energy.prices).terms.items()
+            for action, products in Prices.of_device(kind).terms.items()
+            if action in kind.energy.prices
         ],
     )
 

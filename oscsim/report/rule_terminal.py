@@ -9,7 +9,12 @@ from rich.table import Table
 from oscsim.design.axes import is_whole
 from oscsim.design.curve import Better
 from oscsim.design.interactions import Interaction, Sobol
-from oscsim.design.pareto import ParetoPoint, unpriced_axes
+from oscsim.design.pareto import (
+    ParetoPoint,
+    own_fronts,
+    unpriced_axes,
+    unpriced_cells,
+)
 from oscsim.design.replicates import Interval
 from oscsim.design.rule import AxisRule, DesignRule
 from oscsim.report.axis_words import said_point
@@ -49,8 +54,8 @@ def print_rule(
     _print_rankings(console, rule)
     _print_pairs(console, pairs, shares)
     _print_front(console, front)
-    said = unpriced_words(unpriced_axes(table))
-    if said:
+    _print_own(console, own_fronts(table))
+    for said in unpriced_words(unpriced_axes(table), unpriced_cells(table)):
         console.print(f"note: {said}")
 
 
@@ -232,12 +237,70 @@ def _print_front(console: "Console", front: tuple[ParetoPoint, ...]) -> None:
         )
 
 
-def unpriced_words(axes: Sequence[str]) -> str:
-    """Return what must be said of numbers that change no joules; empty of none."""
-    if not axes:
-        return ""
-    return (
-        f"Joules do not follow {', '.join(axes)}: the prices of the device are kept as "
-        "they are when a sweep changes these, so that better ones look free. Compare "
-        "joules between models and digital ways, not along these numbers."
+def _print_own(console: "Console", own: tuple[ParetoPoint, ...]) -> None:
+    """Print the front of each model's own cells, without what may buy nothing."""
+    kept = [point for point in own if not point.is_within_error]
+    if len(kept) < 2:
+        return
+    grid = Table(
+        title="of a model on the substrate alone: what its joules buy",
+        caption="each told apart from the cheaper one above it; all of them: --json",
     )
+    for name in (
+        "model",
+        "cell",
+        "metric",
+        "energy per token, p50",
+        "more than the cheapest",
+    ):
+        grid.add_column(name, overflow="fold")
+    for point in kept[:MOST_FRONT]:
+        least = min(one.joules[1] for one in own if one.name == point.name)
+        grid.add_row(
+            point.name,
+            said_point(point.point),
+            f"{point.metric:.4f}",
+            quantity(point.joules[1], "J"),
+            quantity(point.joules[1] - least, "J"),
+        )
+    console.print(grid)
+    if len(kept) > MOST_FRONT:
+        console.print(f"and {len(kept) - MOST_FRONT} more (--json)")
+
+
+def unpriced_words(axes: Sequence[str], n_cells: int) -> tuple[str, ...]:
+    """Return what must be said of numbers that change no joules, and of cells without.
+
+    Parameters
+    ----------
+    axes : sequence of str
+        From `oscsim.design.pareto.unpriced_axes`.
+    n_cells : int
+        From `oscsim.design.pareto.unpriced_cells`.
+
+    Returns
+    -------
+    tuple of str
+        Sentences, none if there is nothing to be said.
+    """
+    found = []
+    if axes:
+        found.append(
+            f"Joules do not follow {', '.join(axes)}: no law with a source says what "
+            "a better one costs, so that it looks free. Compare joules between models "
+            "and digital ways, not along these numbers."
+        )
+    if any("diffusion" in name for name in axes):
+        found.append(
+            "Less phase diffusion does take power: D >= 4 pi^2 k T f^2 / P of an "
+            "overdamped oscillator. No cell is charged for it; oscsim energy shows how "
+            "far above that bound a device is."
+        )
+    if n_cells:
+        have = "cell has" if n_cells == 1 else "cells have"
+        found.append(
+            f"{n_cells:,} {have} no price: more bits than the laws of prices cover, "
+            "layers or heads with hardware of their own, or no time to settle in. "
+            "None of these is on the front."
+        )
+    return tuple(found)

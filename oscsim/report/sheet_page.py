@@ -6,7 +6,12 @@ from importlib.resources import files
 from string import Template
 from typing import Any
 
-from oscsim.design.pareto import ParetoPoint, unpriced_axes
+from oscsim.design.pareto import (
+    ParetoPoint,
+    own_fronts,
+    unpriced_axes,
+    unpriced_cells,
+)
 from oscsim.design.rule import DesignRule
 from oscsim.design.surrogate import surrogates
 from oscsim.report import sheet_sections as parts
@@ -217,10 +222,15 @@ def _front(
                 "note",
             )
         ]
-    said = unpriced_words(unpriced_axes(rule.table))
-    if said:
+    table = rule.table
+    for said in unpriced_words(unpriced_axes(table), unpriced_cells(table)):
         found.append(paragraph(said, "note"))
-    return "".join(found) + parts.front_table(rule, front, detailed)
+    shown = "".join(found) + parts.front_table(rule, front, detailed)
+    own = own_fronts(table)
+    if not own:
+        return shown
+    words = paragraph("The front of each model on the substrate alone:")
+    return shown + words + parts.front_table(rule, own, detailed)
 
 
 def _detailed(rule: DesignRule, front: tuple[ParetoPoint, ...]) -> list[int]:

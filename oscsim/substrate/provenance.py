@@ -76,6 +76,8 @@ class EnergyMap(BaseModel):
     of such lists meaning the sum of the products. The oscillators' node (None for
     parts of no CMOS node) and the digital logic's node are separate; nothing is
     extrapolated between nodes.
+    ``bits[action]`` is the resolution for which a price is taken as it is; absent
+    means that of the components.
     ``areas[part]`` is a product of components with one area; a part that is absent
     has no known area.
     """
@@ -85,4 +87,7 @@ class EnergyMap(BaseModel):
     oscillator_node_nm: Annotated[int, Field(gt=0, strict=True)] | None = None
     digital_node_nm: Annotated[int, Field(gt=0, strict=True)]
     prices: dict[str, list[str] | list[list[str]]]
+    bits: dict[str, Annotated[int, Field(ge=1, le=24, strict=True)]] = Field(
+        default_factory=dict
+    )
     areas: dict[str, list[str]] = Field(default_factory=dict)

@@ -10,14 +10,14 @@ import pytest
 
 from oscsim.design.interactions import interactions, sobol
 from oscsim.design.laws import lost_alignment
-from oscsim.design.pareto import pareto, unpriced_axes
+from oscsim.design.pareto import own_fronts, pareto, unpriced_axes, unpriced_cells
 from oscsim.design.replicates import Interval
 from oscsim.design.rule import curve_of, fit_rule
 from oscsim.design.rule_json import rule_json
 from oscsim.design.subject import Known
 from oscsim.design.table import CellResult, SweepTable
 from oscsim.errors import SpecError
-from oscsim.report.rule_terminal import said_allowed
+from oscsim.report.rule_terminal import said_allowed, unpriced_words
 
 DIGITAL = 2.0
 DRIVES = np.exp(np.random.default_rng(5).normal(size=4001))
@@ -369,6 +369,53 @@ def test_numbers_that_change_no_joules_are_named():
     assert said["unpriced_axes"] == ["weight_bits"]
     free = table(lambda _m, p: p["weight_bits"], {"weight_bits": [3, 6]})
     assert unpriced_axes(free) == ()
+    assert unpriced_cells(free) == 0, "no cell of the sweep has a price"
+
+
+def test_cells_without_a_price_beside_others_are_counted():
+    made = table(
+        lambda _m, p: 2.0 ** -p["adc_bits"],
+        {"adc_bits": [4, 6, 12]},
+        joules=lambda _m, p: (p["adc_bits"],) * 3,
+    )
+    assert unpriced_cells(made) == 0
+    cells = tuple(
+        dataclasses.replace(c, joules=None) if c.point["adc_bits"] == 12 else c
+        for c in made.cells
+    )
+    some = dataclasses.replace(made, cells=cells)
+    assert unpriced_cells(some) == 1
+    assert rule_json(fit_rule(made), (), (), ())["unpriced_cells"] == 0
+    (said,) = unpriced_words((), 1)
+    assert said.startswith("1 cell has no price: more bits than the laws of pric")
+    assert {p.point["adc_bits"] for p in own_fronts(some)} == {4, 6}
+
+
+def test_words_for_noise_that_costs_nothing():
+    bits, noise = unpriced_words(("weight_bits", "relative_diffusion"), 0)
+    assert bits.startswith("Joules do not follow weight_bits, relative_diffusion: no l")
+    assert "D >= 4 pi^2 k T f^2 / P" in noise
+    assert len(unpriced_words(("weight_bits",), 0)) == 1
+    assert unpriced_words((), 0) == ()
+
+
+def test_the_front_of_a_model_is_among_its_own_cells():
+    """Model b is worse and dearer everywhere: no place of it is on the front."""
+    made = table(
+        lambda m, p: 2.0 ** -p["adc_bits"] + (m == "b"),
+        {"adc_bits": [4, 6]},
+        models=(("a", 2), ("b", 4)),
+        joules=lambda m, p: (p["adc_bits"] + 10.0 * (m == "b"),) * 3,
+    )
+    assert {p.name for p in pareto(made) if p.is_front} == {"a"}
+    found = [(p.name, p.point["adc_bits"]) for p in own_fronts(made)]
+    assert found == [("a", 4), ("a", 6), ("b", 4), ("b", 6)]
+    flat = table(
+        lambda _m, p: 2.0 ** -p["adc_bits"],
+        {"adc_bits": [4, 6]},
+        joules=lambda _m, _p: (1.0,) * 3,
+    )
+    assert [p.point["adc_bits"] for p in own_fronts(flat)] == [6]
 
 
 @pytest.mark.parametrize(

@@ -204,3 +204,14 @@ def test_a_chip_costs_what_infer_says_and_only_the_first_is_priced(tmp_path):
     found = price(run).substrate.range_j("system")
     assert first.joules == pytest.approx((found.p10, found.p50, found.p90), rel=1e-12)
     assert second.joules is None
+
+
+def test_joules_of_a_chip_follow_its_bits_as_far_as_a_law_does(tmp_path):
+    """More bits of the converter cost more; beyond 10 there is no price."""
+    axes = {"adc_bits": [4, 6, 10, 11]}
+    ready = small(tmp_path, device="sphere-generic", axes=axes)
+    found = [work(ready.subjects, Task(cell, 0, 1)) for cell in ready.cells]
+    four, six, ten, beyond = (one.joules for one in found)
+    assert beyond is None
+    assert np.isfinite(found[3].value), "it has a result all the same"
+    assert all(np.diff([four, six, ten], axis=0).ravel() > 0)

@@ -8,8 +8,9 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from oscsim.design import run
+from oscsim.design import plan, run
 from oscsim.design import store_file as store_module
+from oscsim.design.plan import Plan
 from oscsim.design.run import sweep
 from oscsim.design.store_file import FORMAT, open_store
 from oscsim.design.table import read_table
@@ -257,14 +258,16 @@ def test_seconds_are_no_part_of_a_result(path):
 def test_a_second_process_starts_elsewhere(tmp_path, monkeypatch):
     """Two on one store do not run the same chips one after the other."""
     drawn = random.Random(1)
-    monkeypatch.setattr(run.random, "Random", lambda: drawn)
+    monkeypatch.setattr(plan.random, "Random", lambda: drawn)
     ready = small(tmp_path, axes={"weight_bits": [3]}, chips=400)
     path = tmp_path / "shared.sqlite"
     with run._opened(ready, path) as first:
-        begin = run.Plan(ready, first)
+        begin = Plan(ready.spec, ready.cells, first)
         assert [begin.next().chip for _ in range(3)] == [0, 1, 2]
         with run._opened(ready, path) as second:
-            chips = [task.chip for task in run.Plan(ready, second).waiting]
+            chips = [
+                task.chip for task in Plan(ready.spec, ready.cells, second).waiting
+            ]
     start = chips[0]
     assert start > 0
     assert chips == [*range(start, 400), *range(start)]

@@ -154,9 +154,14 @@ def test_a_28_nm_coupler_by_hand():
 def test_changing_the_bits_of_a_device_is_said():
     few = Device.load("ring-65nm").changed(weight_bits=3, adc_bits=10)
     notes = " ".join(one_query(few).notes)
-    assert "coupler_s of 3 bits is priced with cpl.b2b_inverter x" in notes
-    assert "of 5 bits: too much" in notes
-    assert "state_read of 10 bits is priced with tdc.ds_8b_65nm, of 8" in notes
+    assert "coupler_s of 3 bits is priced from knob.coupler_units_5b, of 5 b" in notes
+    assert "coupling_write of 3 bits is priced from dac.coupler_write, of 6 t" in notes
+    assert "state_read of 10 bits is priced from tdc.ds_8b_65nm, of 8 bits" in notes
+    assert "known to 8 bits and priced as that: too little" in notes
+    kept = Device.load("sphere-generic").changed(weight_bits=3)
+    assert "coupler_s of 3 bits is priced as one cpl.crossbar_cell" in " ".join(
+        one_query(kept).notes
+    )
 
 
 def test_a_price_of_nothing_is_said():

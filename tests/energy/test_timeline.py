@@ -226,7 +226,7 @@ def test_the_energy_of_writing_is_counted_writes_times_their_price():
     price = Library.load()["dac.coupler_write"].value * 1e-12
     mapping = map_attention(RING, MODEL)
     assert write_energy_j(mapping) == pytest.approx(18 * price)
-    bare = RING.energy.model_copy(update={"prices": {}})
+    bare = RING.energy.model_copy(update={"prices": {}, "bits": {}})
     with pytest.raises(ComponentError, match="no price of coupling_write"):
         write_energy_j(map_attention(RING.changed(energy=bare.model_dump()), MODEL))
 

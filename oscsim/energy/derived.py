@@ -1,0 +1,116 @@
+"""Components that follow from another one and a number of bits."""
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from oscsim.typing import FloatArray
+
+if TYPE_CHECKING:
+    from oscsim.energy.components import Component
+
+NAME = re.compile(
+    r"(?P<of>[A-Za-z][\w.]*)(?P<form>[:@])(?P<to>-?\d+)(?:/(?P<start>\d+))?"
+)
+
+
+class Factor(NamedTuple):
+    """A ratio that a parameter p of a law gives.
+
+    Attributes
+    ----------
+    of : str
+        The component p.
+    to : int
+        Bits; without ``start`` their difference from those of a price.
+    start : int or None
+        Bits of the price. None: ``2^(p to)``; else ``(p + to) / (p + start)``.
+    """
+
+    of: str
+    to: int
+    start: int | None
+
+    def at(self, p: FloatArray) -> FloatArray:
+        """Return the ratio for values of the parameter, any shape."""
+        found: FloatArray
+        if self.start is None:
+            found = 2.0 ** (p * self.to)
+        else:
+            found = (p + self.to) / (p + self.start)
+        return found
+
+
+def doublings(parameter: str, bits: int) -> str:
+    """Return the name of ``2 ** (parameter * bits)``."""
+    return f"{parameter}:{bits}"
+
+
+def words(parameter: str, to: int, start: int) -> str:
+    """Return the name of ``(parameter + to) / (parameter + start)``."""
+    return f"{parameter}:{to}/{start}"
+
+
+def units(component: str, to: int, start: int) -> str:
+    """Return the name of a count of binary-weighted units at ``to`` bits."""
+    return f"{component}@{to}/{start}"
+
+
+def factor_of(name: str) -> Factor | None:
+    """Return the factor that a name means; None if it means none."""
+    found = NAME.fullmatch(name)
+    if found is None or found["form"] == "@":
+        return None
+    start = None if found["start"] is None else int(found["start"])
+    return Factor(found["of"], int(found["to"]), start)
+
+
+def origin(name: str) -> str:
+    """Return the component that a name is derived from; empty if from none."""
+    found = NAME.fullmatch(name)
+    return "" if found is None else found["of"]
+
+
+def derived(name: str, own: "Component") -> "Component | None":
+    """Return the component that a name of this module means; None if it means none.
+
+    Parameters
+    ----------
+    name : str
+        From `doublings`, `words` or `units`.
+    own : Component
+        What it is derived from.
+
+    Notes
+    -----
+    A factor's ends are those of the parameter. Of b binary-weighted units,
+    2^b - 1 in all, the nominal count is 2^(b-1), the low end b and the high end
+    2^b - 1: a coupler of ``start`` bits becomes one of ``to`` bits by the ratio of
+    each, and is drawn with it.
+    """
+    factor = factor_of(name)
+    if factor is not None:
+        value, *rest = factor.at(np.array([own.value, own.low, own.high])).tolist()
+        ends = {"value": value, "low": min(rest), "high": max(rest)}
+        return own.model_copy(update=_fields(name, own, ends))
+    found = NAME.fullmatch(name)
+    if found is None or found["form"] != "@" or found["start"] is None:
+        return None
+    to, start = int(found["to"]), int(found["start"])
+    ends = {
+        "value": own.value * 2.0 ** (to - start),
+        "low": own.low * to / start,
+        "high": own.high * (2**to - 1) / (2**start - 1),
+    }
+    return own.model_copy(update=_fields(name, own, ends) | {"bits": to})
+
+
+def _fields(name: str, own: "Component", ends: dict[str, float]) -> dict[str, object]:
+    """Return what differs: drawn with its origin, read nowhere but there."""
+    return {
+        **ends,
+        "id": name,
+        "source": f"{own.id} at other bits: {own.source}",
+        "corr_group": own.corr_group or own.id,
+    }
