@@ -249,7 +249,7 @@ def _run(
     return SweepResult(
         store.path,
         len(ready.cells),
-        plan.n_done,
+        store.n_results(),
         resumed,
         plan.n_failed,
         plan.n_damaged,
