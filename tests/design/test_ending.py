@@ -8,6 +8,7 @@ import time
 import pytest
 
 from oscsim.command_line import Ended, ended_by_signals
+from oscsim.design.plan import Plan
 from oscsim.design.run import sweep
 from tests.design.specs import everything, small, spec_file
 from tests.design.test_kill import AXES, is_alive, start, wait_for_children
@@ -50,6 +51,17 @@ def test_what_a_signal_left_goes_on_bit_for_bit(tmp_path):
     second = sweep(ready, store, workers=1)
     assert (second.interrupted, second.resumed) == (False, 7)
     assert everything(store) == everything(whole)
+
+
+def test_a_chip_that_was_just_saved_is_counted(tmp_path, monkeypatch):
+    def stop(_plan, _task, _value):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Plan, "finished", stop)
+    store = tmp_path / "one.sqlite"
+    result = sweep(small(tmp_path), store, workers=1)
+    assert (result.interrupted, result.chips) == (True, 1)
+    assert len(everything(store)[0]) == 1
 
 
 def test_signals_are_as_before_afterwards():
