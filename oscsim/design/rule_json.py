@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+from oscsim.design.axis_rule import AxisRule
 from oscsim.design.family_json import family_json
 from oscsim.design.interactions import Interaction, Sobol
 from oscsim.design.laws import PowerLaw
@@ -13,7 +14,7 @@ from oscsim.design.pareto import (
     unpriced_cells,
 )
 from oscsim.design.replicates import Interval
-from oscsim.design.rule import AxisRule, DesignRule
+from oscsim.design.rule import DesignRule
 
 
 def rule_json(

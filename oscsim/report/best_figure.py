@@ -7,7 +7,8 @@ from matplotlib.ticker import NullLocator
 
 from oscsim.design.curve import position
 from oscsim.design.lines import line
-from oscsim.design.rule import DesignRule, Optimum
+from oscsim.design.optimum import Optimum
+from oscsim.design.rule import DesignRule
 from oscsim.errors import SpecError
 from oscsim.report.axis_words import metric_words, words
 from oscsim.report.canvas import INK, LINES, MARKERS, plain

@@ -7,9 +7,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
+from oscsim.design.axis_rule import AxisRule, disturbance
 from oscsim.design.curve import is_log, position, value_at
 from oscsim.design.replicates import half_width
-from oscsim.design.rule import AxisRule, DesignRule, disturbance
+from oscsim.design.rule import DesignRule
 from oscsim.errors import SpecError
 from oscsim.report.axis_words import words
 from oscsim.report.canvas import LINES, MARKERS, plain

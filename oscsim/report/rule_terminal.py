@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 
 from oscsim.design.axes import is_whole
+from oscsim.design.axis_rule import AxisRule
 from oscsim.design.curve import Better
 from oscsim.design.interactions import Interaction, Sobol
 from oscsim.design.pareto import (
@@ -16,7 +17,7 @@ from oscsim.design.pareto import (
     unpriced_cells,
 )
 from oscsim.design.replicates import Interval
-from oscsim.design.rule import AxisRule, DesignRule
+from oscsim.design.rule import DesignRule
 from oscsim.report.axis_words import said_point
 from oscsim.report.family_terminal import print_families
 from oscsim.report.numbers import quantity

@@ -32,10 +32,12 @@ BEST = (
     "scatter, as if there were no other trainings."
 )
 CAPTION = (
-    "Above, the gap to softmax against d_osc with 95 % intervals; lines: laws over the "
+    "The gap to softmax against d_osc with 95 % intervals; lines: laws over the "
     "d_osc fitted; open points: values without a law. Linear within ±.1, logarithmic "
-    "beyond; points of one d_osc stand side by side. Below, the best d_osc over "
-    "trainings, and those not told apart from it."
+    "beyond; points of one d_osc stand side by side."
+)
+CAPTION_BEST = (
+    "The best d_osc over trainings (filled), and those not told apart from it (open)."
 )
 
 
@@ -69,7 +71,12 @@ def families_section(rule: DesignRule, drawn: Iterable[Drawn]) -> str:
         figure = ""
         found = figures.get((one.axis, family_of(rule, one)))
         if found is not None:
-            figure = linked_drawing(found.figure, found.name, CAPTION, {}, set())
+            captions = [
+                *([] if one.why_no_gap else [CAPTION]),
+                *([CAPTION_BEST] if one.family.has_trainings else []),
+            ]
+            caption = " Below: ".join(captions)
+            figure = linked_drawing(found.figure, found.name, caption, {}, set())
             figure = f'<div class="figures">{figure}</div>'
         parts.append(f"<h3>{escape(title_of(one))}</h3>{figure}{said}{tables}")
     return "".join(parts)

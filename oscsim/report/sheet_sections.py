@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
+from oscsim.design.axis_rule import AxisRule
 from oscsim.design.lines import line
 from oscsim.design.pareto import ParetoPoint
 from oscsim.design.replicates import Interval, half_width
-from oscsim.design.rule import AxisRule, DesignRule
+from oscsim.design.rule import DesignRule
 from oscsim.design.table import CellResult
 from oscsim.report.axis_words import fixed_interval, metric_words, named, said_point
 from oscsim.report.markup import Content, items, paragraph, table

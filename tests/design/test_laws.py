@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from oscsim.design.axis_rule import curve_of
 from oscsim.design.curve import Curve, position, value_at
 from oscsim.design.laws import lost_alignment, power_law
 from oscsim.design.replicates import interval, widening
-from oscsim.design.rule import curve_of
 from oscsim.design.store_file import open_store
 from oscsim.design.table import read_table
 from oscsim.errors import SpecError

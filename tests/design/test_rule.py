@@ -8,11 +8,12 @@ import time
 import numpy as np
 import pytest
 
+from oscsim.design.axis_rule import curve_of
 from oscsim.design.interactions import interactions, sobol
 from oscsim.design.laws import lost_alignment
 from oscsim.design.pareto import own_fronts, pareto, unpriced_axes, unpriced_cells
 from oscsim.design.replicates import Interval
-from oscsim.design.rule import curve_of, fit_rule
+from oscsim.design.rule import fit_rule
 from oscsim.design.rule_json import rule_json
 from oscsim.design.subject import Known
 from oscsim.design.table import CellResult, SweepTable
