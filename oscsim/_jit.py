@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast, overload
@@ -63,7 +64,7 @@ def kernel(
     be reordered but NaN and inf keep their meaning. The compiled code is
     cached in the user's own folder under a digest of all package sources:
     numba's own stamp looks at the caller's file only and would keep a stale
-    callee.
+    callee. Processes may compile and read at once.
 
     Parameters
     ----------
@@ -107,4 +108,18 @@ def _compile(
         jitted = numba.njit(**options)(fn)
     finally:
         config.CACHE_DIR = previous
+    _name_files_apart(jitted)
     return cast(F, jitted)
+
+
+def _name_files_apart(jitted: Any) -> None:
+    """Name the files of compiled code differently in every process.
+
+    numba numbers the signatures of a function: two processes that compile two of
+    them at once take the same number, and the code of one may end up under the
+    other's signature. With names of their own the worst is code compiled twice.
+    """
+    files = getattr(getattr(jitted, "_cache", None), "_cache_file", None)
+    if files is not None:
+        own = f".{uuid.uuid4().hex[:12]}.{{number"
+        files._data_name_pattern = files._data_name_pattern.replace(".{number", own)

@@ -24,7 +24,7 @@ def run(name, folder):
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=300,  # ends what hangs, also on a busy machine
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
