@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from oscsim.design.axes import Value, field_of
 from oscsim.design.axis_rule import AxisRule, axis_rules
-from oscsim.design.family_rule import FamilyRule
+from oscsim.design.family_rule import FamilyRule, family_rules
 from oscsim.design.lines import BETTER, is_number
 from oscsim.design.optimum import Optimum
 from oscsim.design.optimum import optima as best_models
