@@ -3,11 +3,10 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from oscsim.bridge.language_compare import student_interval
+from oscsim.design.apart import is_apart
 from oscsim.design.axes import Value, field_of
 from oscsim.design.lines import BETTER, line
 from oscsim.design.table import CellResult, SweepTable, paired
-from oscsim.typing import FloatArray
 
 
 @dataclass(frozen=True)
@@ -27,9 +26,10 @@ class Optimum:
     metric : float
         Mean over chips.
     undecided : tuple of str
-        Others that are not worse beyond the 95 % Student interval of the paired
-        difference, over chips and over items. What another training would change is
-        not in it: `oscsim.design.best_dimension` has that, where there are several.
+        Others that are not worse beyond the 95 % interval of the paired difference,
+        over chips and items together (`oscsim.design.apart.are_apart`). What another
+        training would change is not in it: `oscsim.design.best_dimension` has that,
+        where there are several.
     """
 
     axis: str
@@ -76,13 +76,7 @@ def _best(
         values, _ = paired(both, [one.values for one in both])
         over_chips = sign * (values[:, 0] - values[:, 1])
         over_items = sign * (cell.items - here[best].items)[counted]
-        if not (_is_above(over_chips) and _is_above(over_items)):
+        if not (len(over_chips) and is_apart(over_chips, over_items)):
             undecided.append(subject)
     metric = float(here[best].values.mean())
     return Optimum(axis, value, best, table.d_osc(best), metric, tuple(undecided))
-
-
-def _is_above(differences: FloatArray) -> bool:
-    """Whether the 95 % Student interval of a mean is above 0."""
-    found = student_interval(differences)
-    return found is not None and found[0] > 0

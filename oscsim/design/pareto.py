@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from oscsim.design.apart import are_apart, is_apart
 from oscsim.design.axes import Value
-from oscsim.design.replicates import half_widths, student_975
+from oscsim.design.replicates import half_widths
 from oscsim.design.table import SweepTable
-from oscsim.typing import BoolArray, FloatArray, IntArray
+from oscsim.typing import FloatArray, IntArray
 
 SAME = 1e-9
 """Relative difference of joules that is none."""
@@ -46,8 +47,8 @@ class ParetoPoint:
     is_within_error : bool
         Whether the metric does not tell it apart from the best point that is as
         cheap or cheaper: of a point behind the front, whether it may be on it; of
-        one on it, whether what it costs more may buy nothing. By the 95 % Student
-        intervals of the paired difference over chips and over items.
+        one on it, whether what it costs more may buy nothing. By the 95 % interval
+        of the paired difference, over chips and items together.
     """
 
     name: str
@@ -247,11 +248,10 @@ def _are_worse(points: list[_Measured], best: _Measured, sign: float) -> list[bo
     found: dict[int, bool] = {}
     for first in range(0, len(alike), TOGETHER):
         some = alike[first : first + TOGETHER]
-        is_above = _are_above([sign * (points[k].items - best.items) for k in some])
-        if len(best.chips):
-            chips = [sign * (points[k].values - best.values) for k in some]
-            is_above &= _are_above(chips)
-        found |= dict(zip(some, is_above.tolist(), strict=True))
+        chips = [sign * (points[k].values - best.values) for k in some]
+        items = [sign * (points[k].items - best.items) for k in some]
+        is_worse = are_apart(chips, items).tolist()
+        found |= dict(zip(some, is_worse, strict=True))
     return [
         found[k] if k in found else _is_worse(point, best, sign)
         for k, point in enumerate(points)
@@ -261,29 +261,21 @@ def _are_worse(points: list[_Measured], best: _Measured, sign: float) -> list[bo
 def _is_worse(worse: _Measured, better: _Measured, sign: float) -> bool:
     """Whether a difference of the metric is beyond error, over chips and items."""
     both = (worse, better)
+    chips: FloatArray = np.empty(0)
     if any(len(one.chips) for one in both):
         common = functools.reduce(
             np.intersect1d, [one.chips for one in both if len(one.chips)]
         )
+        if not len(common):
+            return False
         ends = [
             one.values[np.searchsorted(one.chips, common)]
             if len(one.chips)
             else np.full(len(common), one.metric)
             for one in both
         ]
-        if not _are_above([sign * (ends[0] - ends[1])])[0]:
-            return False
-    if len(worse.items) != len(better.items):
-        return True
-    return bool(_are_above([sign * (worse.items - better.items)])[0])
-
-
-def _are_above(differences: Sequence[FloatArray]) -> BoolArray:
-    """Whether the 95 % Student interval of each mean is above 0."""
-    rows = np.stack(differences)
-    n = rows.shape[1]
-    if n < 2:
-        return np.zeros(len(rows), bool)
-    half = student_975(n - 1) * rows.std(axis=1, ddof=1) / math.sqrt(n)
-    above: BoolArray = rows.mean(axis=1) - half > 0
-    return above
+        chips = sign * (ends[0] - ends[1])
+    items: FloatArray = np.empty(0)
+    if len(worse.items) == len(better.items):
+        items = sign * (worse.items - better.items)
+    return is_apart(chips, items)

@@ -9,7 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from oscsim.design.stored import NUMBERS, StoredResults, as_results, checksum
+from oscsim.design.stored import (
+    NUMBERS,
+    StoredResults,
+    as_results,
+    checksum,
+    subject_checksum,
+    text_checksum,
+)
 from oscsim.design.subject import Known
 from oscsim.design.work import Outcomes, Task
 from oscsim.errors import SpecError, StoreError
@@ -105,7 +112,7 @@ class Store:
             )
             self.connection.execute(
                 "INSERT OR IGNORE INTO items VALUES (?, ?, ?, ?)",
-                (*key, items, checksum(task.chip, measured, found.failure, items)),
+                (*key, items, checksum(*key, measured, found.failure, items)),
             )
 
     def results(self) -> StoredResults:
@@ -155,39 +162,71 @@ class Store:
         """Return (digest, subject, point) of every cell, in order."""
         with self._talking("read"):
             rows = self.connection.execute(
-                "SELECT digest, subject, point FROM cells ORDER BY number"
+                "SELECT digest, number, subject, point, checksum FROM cells "
+                "ORDER BY number"
             ).fetchall()
-        points = json.loads(f"[{','.join(row[2] for row in rows)}]")
+        for *said, kept in rows:
+            if text_checksum(*said) != kept:
+                raise self._damaged(f"cell {said[0]:.12}")
+        points = json.loads(f"[{','.join(row[3] for row in rows)}]")
         return [
-            (row[0], row[1], point) for row, point in zip(rows, points, strict=True)
+            (digest, subject, point)
+            for (digest, _, subject, _, _), point in zip(rows, points, strict=True)
         ]
 
     def device(self, digest: str) -> dict[str, Any]:
         """Return the device of a cell."""
-        row = self._one("SELECT device FROM cells WHERE digest = ?", digest)
+        row = self._one(
+            "SELECT device, device_checksum FROM cells WHERE digest = ?", digest
+        )
         if row is None:
             raise SpecError(f"{self.path} has no cell {digest:.12}")
+        if text_checksum(digest, row[0]) != row[1]:
+            raise self._damaged(f"the device of cell {digest:.12}")
         content: dict[str, Any] = json.loads(row[0])
         return content
+
+    def require_devices(self) -> None:
+        """Check that the device of every cell is what was written.
+
+        Raises
+        ------
+        SpecError
+            If one is not.
+        """
+        with self._talking("read"):
+            rows = self.connection.execute(
+                "SELECT digest, device, device_checksum FROM cells"
+            )
+            for digest, device, kept in rows:
+                if text_checksum(digest, device) != kept:
+                    raise self._damaged(f"the device of cell {digest:.12}")
 
     def subjects(self) -> dict[str, tuple[dict[str, Any], Known]]:
         """Return what every checkpoint is and gave digitally, by name."""
         with self._talking("read"):
             rows = self.connection.execute(
-                "SELECT name, content, digital, counted, drives FROM subjects "
-                "ORDER BY name"
+                "SELECT name, content, digital, counted, drives, checksum "
+                "FROM subjects ORDER BY name"
             ).fetchall()
-        return {
-            name: (
-                json.loads(content),
-                Known(
-                    np.frombuffer(digital, "<f8"),
-                    np.frombuffer(counted, np.bool_),
-                    np.frombuffer(drives, "<f8").reshape(-1, 2),
-                ),
+        found = {}
+        for name, content, *arrays, kept in rows:
+            if subject_checksum(name, content, *arrays) != kept:
+                raise self._damaged(f"checkpoint {name}")
+            digital, counted, drives = arrays
+            known = Known(
+                np.frombuffer(digital, "<f8"),
+                np.frombuffer(counted, np.bool_),
+                np.frombuffer(drives, "<f8").reshape(-1, 2),
             )
-            for name, content, digital, counted, drives in rows
-        }
+            found[name] = (json.loads(content), known)
+        return found
+
+    def _damaged(self, what: str) -> SpecError:
+        return SpecError(
+            f"{self.path} is damaged: what it says of {what} is not what was written; "
+            "run the sweep again with this store, which mends it"
+        )
 
     def _one(self, question: str, *values: object) -> Any:
         with self._talking("read"):

@@ -8,10 +8,11 @@ from typing import Any
 
 from oscsim.design.cells import Cell
 from oscsim.design.store import Store
+from oscsim.design.stored import subject_checksum, text_checksum
 from oscsim.design.subject import Known
 from oscsim.errors import SpecError
 
-FORMAT = 2
+FORMAT = 3
 APPLICATION = 0x4F535343
 """Marks the file as a store (``application_id`` of SQLite)."""
 
@@ -21,11 +22,12 @@ _TABLES = """
 CREATE TABLE about (name TEXT PRIMARY KEY, content TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE subjects (
     name TEXT PRIMARY KEY, content TEXT NOT NULL, digital BLOB NOT NULL,
-    counted BLOB NOT NULL, drives BLOB NOT NULL
+    counted BLOB NOT NULL, drives BLOB NOT NULL, checksum INTEGER NOT NULL
 ) WITHOUT ROWID;
 CREATE TABLE cells (
     digest TEXT PRIMARY KEY, number INTEGER NOT NULL UNIQUE, subject TEXT NOT NULL,
-    point TEXT NOT NULL, device TEXT NOT NULL
+    point TEXT NOT NULL, device TEXT NOT NULL, checksum INTEGER NOT NULL,
+    device_checksum INTEGER NOT NULL
 ) WITHOUT ROWID;
 CREATE TABLE results (
     digest TEXT NOT NULL, chip INTEGER NOT NULL, value REAL,
@@ -46,7 +48,7 @@ def create_or_resume(
     *,
     spec: Mapping[str, Any],
     versions: Mapping[str, str],
-    cells: Iterable[Cell],
+    cells: Sequence[Cell],
     described: Sequence[tuple[str, Mapping[str, Any], Known]],
 ) -> Store:
     """Open the store of a sweep, making it if it is not there.
@@ -59,7 +61,7 @@ def create_or_resume(
         The specification, without paths: a store serves one only.
     versions : mapping of str to str
         Of the libraries that determine results.
-    cells : iterable of Cell
+    cells : sequence of Cell
         All cells.
     described : sequence of (str, mapping, Known)
         Name of every checkpoint, what it is, and its digital results.
@@ -88,6 +90,7 @@ def create_or_resume(
         _require_store(store)
         _require_same(store, spec, versions)
         _require_writable(store)
+        _mend(store, cells, described)
         store.is_writer = True
     except BaseException:
         store.close()
@@ -177,13 +180,7 @@ def _create(
             "INSERT INTO about VALUES (?, ?)",
             [(name, _text(content)) for name, content in about.items()],
         )
-        connection.executemany(
-            "INSERT INTO subjects VALUES (?, ?, ?, ?, ?)",
-            [_subject_row(*one) for one in described],
-        )
-        connection.executemany(
-            "INSERT INTO cells VALUES (?, ?, ?, ?, ?)", map(_cell_row, cells)
-        )
+        _describe(connection, cells, described)
         connection.execute(f"PRAGMA application_id = {APPLICATION}")
         connection.execute(f"PRAGMA user_version = {FORMAT}")
         connection.execute("COMMIT")
@@ -193,21 +190,57 @@ def _create(
         ) from None
 
 
+def _describe(
+    connection: sqlite3.Connection,
+    cells: Iterable[Cell],
+    described: Sequence[tuple[str, Mapping[str, Any], Known]],
+) -> None:
+    """Write what the checkpoints and cells are, over whatever is said of them."""
+    connection.executemany(
+        f"INSERT OR REPLACE INTO subjects VALUES ({', '.join('?' * 6)})",
+        [_subject_row(*one) for one in described],
+    )
+    connection.executemany(
+        f"INSERT OR REPLACE INTO cells VALUES ({', '.join('?' * 7)})",
+        map(_cell_row, cells),
+    )
+
+
+def _mend(
+    store: Store,
+    cells: Iterable[Cell],
+    described: Sequence[tuple[str, Mapping[str, Any], Known]],
+) -> None:
+    """Write again what is said of checkpoints and cells, if any of it is damaged."""
+    try:
+        store.cells()
+        store.require_devices()
+        store.subjects()
+    except (SpecError, json.JSONDecodeError):
+        with store.connection:
+            store.connection.execute("BEGIN IMMEDIATE")
+            store.connection.execute("DELETE FROM cells")
+            store.connection.execute("DELETE FROM subjects")
+            _describe(store.connection, cells, described)
+
+
 def _subject_row(
     name: str, content: Mapping[str, Any], known: Known
 ) -> tuple[object, ...]:
-    return (
-        name,
-        _text(content),
+    text = _text(content)
+    arrays = (
         known.digital.astype("<f8").tobytes(),
         known.counted.tobytes(),
         known.drive_quantiles.astype("<f8").tobytes(),
     )
+    return (name, text, *arrays, subject_checksum(name, text, *arrays))
 
 
 def _cell_row(cell: Cell) -> tuple[object, ...]:
     device = cell.setting.device.model_dump_json(exclude={"provenance"})
-    return (cell.digest, cell.number, cell.subject, _text(cell.point), device)
+    said = (cell.digest, cell.number, cell.subject, _text(cell.point))
+    sums = (text_checksum(*said), text_checksum(cell.digest, device))
+    return (*said, device, *sums)
 
 
 def _text(content: Any) -> str:

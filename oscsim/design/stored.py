@@ -22,11 +22,13 @@ NUMBERS = (
 """Columns of a row that are numbers; what is missing is NaN."""
 
 
-def checksum(chip: int, numbers: bytes, failure: str, items: bytes) -> int:
-    """Return the CRC-32 of everything that a row says.
+def checksum(digest: str, chip: int, numbers: bytes, failure: str, items: bytes) -> int:
+    """Return the CRC-32 of everything that a result says, and of what it is one.
 
     Parameters
     ----------
+    digest : str
+        Of the cell.
     chip : int
         Number of the chip.
     numbers : bytes
@@ -36,8 +38,20 @@ def checksum(chip: int, numbers: bytes, failure: str, items: bytes) -> int:
     items : bytes
         Numbers of the items.
     """
-    said = f"{chip} {failure}".encode()
-    return zlib.crc32(items, zlib.crc32(numbers, zlib.crc32(said)))
+    return zlib.crc32(items, zlib.crc32(numbers, text_checksum(digest, chip, failure)))
+
+
+def text_checksum(*parts: object) -> int:
+    """Return the CRC-32 of the parts as texts, with spaces between."""
+    return zlib.crc32(" ".join(map(str, parts)).encode())
+
+
+def subject_checksum(name: str, content: str, *arrays: bytes) -> int:
+    """Return the CRC-32 of everything that is kept of a checkpoint."""
+    found = text_checksum(name, content)
+    for array in arrays:
+        found = zlib.crc32(array, found)
+    return found
 
 
 class StoredResults(NamedTuple):
@@ -129,8 +143,10 @@ def as_results(rows: Sequence[Sequence[Any]]) -> StoredResults:
         (digest[k], chip[k])
         for k, blob in enumerate(items)
         if not isinstance(blob, bytes)
-        or checksum(chip[k], whole[width * k : width * (k + 1)], failure[k], blob)
-        != kept[k]
+        or kept[k]
+        != checksum(
+            digest[k], chip[k], whole[width * k : width * (k + 1)], failure[k], blob
+        )
     ]
     first = [k for k in range(len(rows)) if k == 0 or digest[k] != digest[k - 1]]
     return StoredResults(

@@ -248,6 +248,51 @@ def test_a_damaged_result_is_found_and_run_again(ready, path, what):
     assert sweep(ready, path, workers=1).repeated == 0
 
 
+def test_results_that_changed_places_are_found(tmp_path):
+    ready = small(tmp_path, axes={"weight_bits": [3, 6]})
+    path = tmp_path / "swapped.sqlite"
+    sweep(ready, path, workers=1)
+    whole = everything(path)
+    one, other = (cell.digest for cell in ready.cells)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for name in ("results", "items"):
+            for old, new in ((one, "-"), (other, one), ("-", other)):
+                connection.execute(
+                    f"UPDATE {name} SET digest = ? WHERE digest = ?", (new, old)
+                )
+    with open_store(path) as store:
+        assert len(store.results().damaged) == 4
+    assert sweep(ready, path, workers=1).repeated == 4
+    assert everything(path) == whole
+
+
+SAID = {
+    "a point": ("cells", "point = '{\"weight_bits\": 4}'"),
+    "a point that is none": ("cells", "point = '{'"),
+    "a device": ("cells", "device = replace(device, 'e', 'f')"),
+    "digital numbers": ("subjects", "digital = zeroblob(length(digital))"),
+    "drives": ("subjects", "drives = zeroblob(length(drives))"),
+    "a configuration": ("subjects", "content = replace(content, '2', '3')"),
+}
+
+
+@pytest.mark.parametrize("what", SAID)
+def test_what_is_said_of_cells_and_checkpoints_is_checked_and_mended(ready, path, what):
+    table, change = SAID[what]
+    with closing(sqlite3.connect(path)) as connection:
+        before = list(connection.execute(f"SELECT * FROM {table}"))
+        with connection:
+            connection.execute(f"UPDATE {table} SET {change}")
+    with (
+        open_store(path) as store,
+        pytest.raises(SpecError, match=r"is damaged: what it says of .* mends it"),
+    ):
+        read_table(store)
+    assert sweep(ready, path, workers=1).repeated == 0
+    with closing(sqlite3.connect(path)) as connection:
+        assert list(connection.execute(f"SELECT * FROM {table}")) == before
+
+
 def test_seconds_are_no_part_of_a_result(path):
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE results SET seconds = 2 * seconds")
