@@ -8,6 +8,7 @@ from scipy.optimize import least_squares
 from oscsim.design.replicates import RESAMPLES, Interval, about, resampled
 from oscsim.errors import SpecError
 from oscsim.physics.stationary import alignment
+from oscsim.study.scaling import MOST_CHI2, MOST_ERRORS
 from oscsim.typing import FloatArray
 
 LARGEST = 300.0
@@ -20,8 +21,8 @@ INEXACT = 0.05
 """What a law may miss a point by, as a share of it: laws describe, roughly."""
 
 
-LEAST_CHIPS, MOST_CHI2, MOST_ERRORS = 8, 3.0, 2.0
-"""Of a law that holds: chips, chi2, and residuals in standard errors."""
+LEAST_CHIPS = 8
+"""Of a law that holds."""
 
 
 @dataclass(frozen=True, eq=False)

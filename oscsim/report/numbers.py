@@ -58,6 +58,13 @@ def difference_range(found: Range, unit: str) -> str:
     return f"{middle} ({low}..{high}) {prefix}{unit}"
 
 
+def between(low: float, high: float, digits: int, *, sign: str = "") -> str:
+    """Return an interval; an infinite end is open, for example ``[0.80, open)``."""
+    first = f"[{low:{sign}.{digits}f}" if not math.isinf(low) else "(open"
+    last = f"{high:{sign}.{digits}f}]" if not math.isinf(high) else "open)"
+    return f"{first}, {last}"
+
+
 def points(difference: float, error: float) -> str:
     """Return a difference of fractions in percentage points with its error."""
     spread = "" if math.isnan(error) else f" ± {100 * error:.2f}"

@@ -1,5 +1,6 @@
 """A scaling study in sentences, what was published beside it."""
 
+from oscsim.report.numbers import between
 from oscsim.study.published_scaling import PUBLISHED_SCALING
 from oscsim.study.scaling_study import FamilyLaws, ScalingStudy
 
@@ -57,6 +58,16 @@ def _of_family(family: FamilyLaws, width: int) -> list[str]:
             f"{_between(law.scatter95)}; C {law.amplitude:.3f} "
             f"{_between(law.amplitude95)}"
         )
+        says = "holds within errors" if law.holds else "describes, roughly"
+        lines.append(
+            f"  chi2 of the gaps about the closest such law {law.chi2:.2g} per degree "
+            f"of freedom: {says}"
+        )
+        if law.dropped > 0:
+            lines.append(
+                f"  {100 * law.dropped:.1f} % of resamples have no gap somewhere: "
+                "alpha and C count as infinite in them"
+            )
     if law is not None and family.left_out:
         lines.append(
             f"  d_osc {_listed(family.left_out)} left out: no gap that a power law "
@@ -104,7 +115,7 @@ def _published() -> list[str]:
 
 
 def _between(ends: tuple[float, float], sign: str = "") -> str:
-    return f"[{ends[0]:{sign}.3f}, {ends[1]:{sign}.3f}]"
+    return between(*ends, 3, sign=sign)
 
 
 def _listed(dimensions: tuple[int, ...]) -> str:

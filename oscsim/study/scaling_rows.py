@@ -50,11 +50,12 @@ def scaling_rows(study: ScalingStudy) -> list[ScalingRow]:
     list of ScalingRow
         ``bits_per_byte``, ``perplexity_per_byte`` and ``gap`` (perplexity per
         byte above softmax) of every model; ``gap_alpha``, ``gap_amplitude`` of a
-        gap ``C d_osc^-alpha``; ``floor``, ``floor_alpha``, ``floor_amplitude`` of
-        ``P_inf + C d_osc^-alpha``; names that end in ``_scatter`` repeat a value
-        with the interval of its scatter; ``d_osc_of_softmax`` is where a family
-        has the bits of the softmax model of a width, 0 below the smallest
-        d_osc, inf above the largest.
+        gap ``C d_osc^-alpha`` (an upper end that is inf is open) and ``gap_chi2`` of
+        the gaps about the closest, per degree of freedom; ``floor``, ``floor_alpha``,
+        ``floor_amplitude`` of ``P_inf + C d_osc^-alpha``; names that end in
+        ``_scatter`` repeat a value with the interval of its scatter;
+        ``d_osc_of_softmax`` is where a family has the bits of the softmax model of a
+        width, 0 below the smallest d_osc, inf above the largest.
     """
     rows = []
     for level in study.levels:
@@ -79,6 +80,7 @@ def _fits(family: FamilyLaws, width: int) -> Iterator[ScalingRow]:
         fit = (family.p, None, width, " ".join(map(str, law.dimensions)))
         yield ScalingRow("gap_alpha", *fit, law.alpha, *law.alpha95)
         yield ScalingRow("gap_alpha_scatter", *fit, law.alpha, *law.scatter95)
+        yield ScalingRow("gap_chi2", *fit, law.chi2)
         yield ScalingRow("gap_amplitude", *fit, law.amplitude, *law.amplitude95)
     if floored is not None:
         fit = (family.p, None, width, " ".join(map(str, floored.dimensions)))

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from oscsim.energy.ledger import Range
 from oscsim.report.numbers import (
     PREFIXES,
+    between,
     difference_range,
     percent,
     points,
@@ -83,3 +84,9 @@ def test_a_difference_has_signs_and_one_unit(found, text):
 def test_points_have_a_sign_and_an_error_if_there_is_one():
     assert points(0.0021, 0.00127) == "+0.21 ± 0.13 points"
     assert points(-0.5, math.nan) == "-50.00 points"
+
+
+def test_an_infinite_end_of_an_interval_is_open():
+    assert between(0.8, math.inf, 2) == "[0.80, open)"
+    assert between(-math.inf, 1.0, 1, sign="+") == "(open, +1.0]"
+    assert between(-1.0, 2.0, 3, sign="+") == "[-1.000, +2.000]"
