@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import t as student_t
 from scipy.stats import ttest_ind
 
 from oscsim.design.best_dimension import best_dimension, is_above, pooled
@@ -155,6 +156,25 @@ def test_equal_dimensions_are_told_apart_in_one_trial_of_twenty():
     assert alone / 300 > 0.5
 
 
+def test_of_five_equal_dimensions_seldom_any_is_told_apart():
+    """300 trials: .05 within three standard errors; each pair at .05 gives .2."""
+    told = 0
+    for trial in range(300):
+        found = best_of(
+            family_table(
+                lambda _d, _noise: 6.0,
+                seeds={2: 3, 4: 1, 8: 3, 16: 1, 32: 3},
+                noises=(0.0,),
+                twins=0,
+                spread=0.02,
+                own=0.02,
+                seed=trial,
+            )
+        )
+        told += len(found.undecided) < 4
+    assert 0.012 <= told / 300 <= 0.1
+
+
 def test_more_is_better_of_accuracies():
     table = family_table(level, noises=(0.0,), spread=0.002, metric="accuracy")
     assert best_of(table).d_osc == 2
@@ -191,6 +211,14 @@ def test_sources_add_and_a_single_value_tells_nothing():
     # Two equal sources of 3 degrees of freedom have 6 together: t is 2.4469.
     assert is_above(2.46, [(0.5, 3), (0.5, 3)])
     assert not is_above(2.43, [(0.5, 3), (0.5, 3)])
+
+
+def test_comparisons_share_the_chance_to_be_wrong():
+    """With 6 degrees of freedom t is 3.521 at .025 / 4 a side, 3.287 at .025 / 3."""
+    limit = float(student_t.isf(0.025 / 4, 6))
+    assert is_above(limit + 0.01, [(1.0, 6)], 4)
+    assert not is_above(limit - 0.01, [(1.0, 6)], 4)
+    assert is_above(limit - 0.01, [(1.0, 6)], 3)
 
 
 def test_what_a_checkpoint_says_of_its_training(tmp_path):
