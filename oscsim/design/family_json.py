@@ -13,7 +13,8 @@ def family_json(rule: FamilyRule) -> dict[str, Any]:
     """Return what is known of a family along one number.
 
     ``gap`` is perplexity per byte above the softmax twin; ``null`` where there is
-    none. ``no_law_from`` is the first value from which on no law holds.
+    none. An upper end of a law that is ``null`` is open.
+    ``no_law_from`` is the first value from which on there is no law.
     """
     family = rule.family
     return {
@@ -72,6 +73,9 @@ def _law(gap: GapAt, law: ScalingLaw) -> dict[str, Any]:
         "alpha_by_scatter": _with_ends(law.alpha, law.scatter95),
         "residual": law.residual,
         "largest_miss": gap.largest_miss,
+        "chi2": number(law.chi2),
+        "holds": law.holds,
+        "intervals_over": list(gap.sources),
         "falls_throughout": law.falls,
         "dropped": law.dropped,
     }

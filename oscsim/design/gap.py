@@ -25,7 +25,8 @@ class Gap(NamedTuple):
     value : float
         Mean over trainings.
     low, high : float
-        2.5 and 97.5 % quantiles over resamples of windows, chips and trainings.
+        2.5 and 97.5 % quantiles over resamples of windows, and of chips and trainings
+        where there are several.
     """
 
     value: float
@@ -44,12 +45,16 @@ class GapAt:
     laws : FamilyLaws
         What `oscsim.study.scaling_study` fits, whether or not it means anything.
     why_no_law : str
-        Why ``gap = C d_osc^-alpha`` does not hold here; empty where it does.
+        Why there is no ``gap = C d_osc^-alpha`` here; empty where there is one, and
+        its ``holds`` says whether the gaps follow it within their errors.
+    sources : tuple of str
+        What the intervals are over: windows; chips, trainings where there are several.
     """
 
     gaps: Mapping[int, Gap]
     laws: FamilyLaws
     why_no_law: str
+    sources: tuple[str, ...]
 
     @property
     def law(self) -> ScalingLaw | None:
@@ -121,7 +126,7 @@ def gap_at(
     """
     family = {d: np.stack([c.items[counted] for c in own]) for d, own in cells.items()}
     softmax = np.stack([bits[counted] for bits in twins])
-    moved = _moved(cells, resamples)
+    moved, n_chips = _moved(cells, resamples)
     laws = family_laws(
         p,
         family,
@@ -147,13 +152,18 @@ def gap_at(
         },
         laws=laws,
         why_no_law=_why_no_law(tuple(family), gaps, laws),
+        sources=(
+            "windows",
+            *(["chips"] if n_chips > 1 else []),
+            *(["trainings"] if _has_several([*family.values(), softmax]) else []),
+        ),
     )
 
 
 def _moved(
     cells: Mapping[int, Sequence[CellResult]], resamples: int
-) -> dict[int, FloatArray]:
-    """Return the bits that each resample of chips adds to each training."""
+) -> tuple[dict[int, FloatArray], int]:
+    """Return what each resample of chips adds to each training (bits), and chips."""
     every = [cell for own in cells.values() for cell in own]
     chips, common = paired(every, [cell.values for cell in every])
     n = len(common)
@@ -162,7 +172,11 @@ def _moved(
         aside = chips - chips.mean(axis=0)
         shifts = widening(n) * aside[resampled(n, resamples)].mean(axis=1)
     ends = np.cumsum([len(own) for own in cells.values()])[:-1]
-    return dict(zip(cells, np.split(shifts, ends, axis=1), strict=True))
+    return dict(zip(cells, np.split(shifts, ends, axis=1), strict=True)), n
+
+
+def _has_several(models: Sequence[FloatArray]) -> bool:
+    return any(len(trainings) > 1 for trainings in models)
 
 
 def _why_no_law(dimensions: tuple[int, ...], gaps: FloatArray, laws: FamilyLaws) -> str:

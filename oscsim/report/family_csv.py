@@ -13,14 +13,15 @@ def families_csv(rules: Sequence[FamilyRule]) -> bytes:
     """Return one row a family, number and value: law, floor, and best d_osc.
 
     ``alpha`` to ``dropped`` are of ``gap = C d_osc^-alpha`` (perplexity per byte
-    above the softmax twin), empty with a reason in ``why_no_law``; ``floor`` of
+    above the softmax twin), empty with a reason in ``why_no_law``; an upper end that
+    is ``inf`` is open; ``floor`` of
     ``perplexity = P_inf + C d_osc^-alpha``; ``best_d_osc`` over trainings, empty
     where each d_osc has one.
     """
     header = (
         "family,number,value,fitted_d_osc,alpha,alpha_low,alpha_high,amplitude,"
         "amplitude_low,amplitude_high,alpha_scatter_low,alpha_scatter_high,residual,"
-        "largest_miss,dropped,falls_throughout,why_no_law,meets_softmax_at,floor,"
+        "largest_miss,chi2,holds,dropped,falls_throughout,why_no_law,meets_softmax_at,floor,"
         "floor_low,floor_high,best_d_osc,best_metric,best_trainings,undecided,"
         "undecided_without_trainings"
     )
@@ -35,9 +36,9 @@ def families_csv(rules: Sequence[FamilyRule]) -> bytes:
 def _law(place: FamilyAt) -> tuple[Any, ...]:
     gap = place.gap
     if gap is None:
-        return (None,) * 18
+        return (None,) * 20
     law, floored = gap.law, gap.laws.floored
-    numbers: tuple[Any, ...] = (None,) * 13
+    numbers: tuple[Any, ...] = (None,) * 15
     if law is not None:
         numbers = (
             " ".join(map(str, law.dimensions)),
@@ -48,6 +49,8 @@ def _law(place: FamilyAt) -> tuple[Any, ...]:
             *law.scatter95,
             law.residual,
             gap.largest_miss,
+            law.chi2,
+            int(law.holds),
             law.dropped,
             int(law.falls),
         )

@@ -15,7 +15,8 @@ def family_variables(rules: Sequence[FamilyRule]) -> dict[str, Any]:
     """Return families by ``family_value`` and by ``family_level``.
 
     A ``family_value`` is a family at one value of a number, with its law and its best
-    d_osc over trainings; a ``family_level`` one d_osc there. NaN where there is none.
+    d_osc over trainings; a ``family_level`` one d_osc there. NaN where there is none;
+    an upper end of a law that is infinite is open.
 
     Parameters
     ----------
@@ -46,6 +47,7 @@ def family_variables(rules: Sequence[FamilyRule]) -> dict[str, Any]:
         found[f"level_gap{end}"] = ("family_level", gaps[:, k], _GAP)
         found[f"family_alpha{end}"] = ("family_value", laws[:, k])
         found[f"family_amplitude{end}"] = ("family_value", laws[:, 3 + k])
+    found["family_chi2"] = ("family_value", laws[:, 6])
     return found
 
 
@@ -56,8 +58,8 @@ def _gap(place: FamilyAt, d_osc: int) -> tuple[float, ...]:
 def _law(place: FamilyAt) -> tuple[float, ...]:
     law = None if place.gap is None else place.gap.law
     if law is None:
-        return (np.nan,) * 6
-    return (law.alpha, *law.alpha95, law.amplitude, *law.amplitude95)
+        return (np.nan,) * 7
+    return (law.alpha, *law.alpha95, law.amplitude, *law.amplitude95, law.chi2)
 
 
 def _why(place: FamilyAt) -> str:

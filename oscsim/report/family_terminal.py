@@ -11,6 +11,7 @@ from oscsim.report.family_words import (
     best_cells,
     law_cells,
     said_of_family,
+    said_sources,
     title_of,
 )
 
@@ -18,13 +19,15 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 LAW_CAPTION = (
-    "gap: perplexity per byte above softmax = C d_osc^-alpha, with 95 % over windows, "
-    "chips and trainings; by scatter: of the points about the line; left out: "
-    "resamples without a gap; nothing is said beyond the d_osc fitted"
+    "gap: perplexity per byte above softmax = C d_osc^-alpha, with 95 % over "
+    "{sources}; open: beyond any number, as alpha is in resamples without a gap; by "
+    "scatter: of the points about the line; chi2: of the gaps about the closest "
+    "C d_osc^-alpha, up to 3 where it holds, with no gap off by more than 2 errors; "
+    "nothing is said beyond the d_osc fitted"
 )
 BEST_CAPTION = (
-    "not told apart: within 95 % over items, chips and trainings; on these trainings "
-    "alone: over items and chips"
+    "not told apart: within 95 % over items, chips and trainings, shared among the "
+    "comparisons; on these trainings alone: over items and chips"
 )
 
 
@@ -32,7 +35,8 @@ def print_families(console: "Console", rule: DesignRule) -> None:
     """Print the scaling law and the best d_osc of every family."""
     for one in rule.families:
         if not one.why_no_gap:
-            grid = Table(title=f"gap to softmax: {title_of(one)}", caption=LAW_CAPTION)
+            caption = LAW_CAPTION.format(sources=said_sources(one))
+            grid = Table(title=f"gap to softmax: {title_of(one)}", caption=caption)
             for name in (one.axis, *LAW_HEADER):
                 grid.add_column(name, overflow="fold")
             for place in one.places:

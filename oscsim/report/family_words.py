@@ -1,10 +1,12 @@
 """What is said of families of models, on a terminal and on a sheet."""
 
+import math
 from collections.abc import Iterable
 
 from oscsim.design.family_rule import FamilyAt, FamilyRule
-from oscsim.design.replicates import Interval
-from oscsim.report.axis_words import fixed_interval, said_point
+from oscsim.report.axis_words import said_point
+from oscsim.report.numbers import between
+from oscsim.study.scaling import ScalingLaw
 
 LAW_HEADER = (
     "d_osc fitted",
@@ -12,7 +14,9 @@ LAW_HEADER = (
     "C",
     "alpha by scatter",
     "largest miss",
-    "left out",
+    "chi2 per freedom",
+    "so it",
+    "without a gap",
     "equals softmax at d_osc",
 )
 BEST_HEADER = (
@@ -41,16 +45,30 @@ def law_cells(place: FamilyAt) -> tuple[str, ...]:
         return ("",) * len(LAW_HEADER)
     law = gap.law
     if law is None:
-        return ("none", *[""] * 5, gap.meets)
+        return ("none", *[""] * (len(LAW_HEADER) - 2), gap.meets)
     return (
         _listed(law.dimensions),
-        fixed_interval(Interval(law.alpha, *law.alpha95), 2),
-        fixed_interval(Interval(law.amplitude, *law.amplitude95), 2),
-        "[{:.2f}, {:.2f}]".format(*law.scatter95),
+        said_alpha(law),
+        f"{law.amplitude:.2f} {between(*law.amplitude95, 2)}",
+        between(*law.scatter95, 2),
         f"{100 * gap.largest_miss:.0f} %",
+        "-" if math.isnan(law.chi2) else f"{float(f'{law.chi2:.2g}'):g}",
+        "holds within errors" if law.holds else "describes, roughly",
         f"{100 * law.dropped:.0f} %",
         gap.meets,
     )
+
+
+def said_alpha(law: ScalingLaw) -> str:
+    """Return alpha with its interval, open where resamples have no gap."""
+    return f"{law.alpha:.2f} {between(*law.alpha95, 2)}"
+
+
+def said_sources(rule: FamilyRule) -> str:
+    """Return what the intervals of gaps and laws are over."""
+    gaps = [place.gap for place in rule.places if place.gap is not None]
+    *others, last = dict.fromkeys(source for gap in gaps for source in gap.sources)
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def best_cells(place: FamilyAt) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from oscsim.report.axis_words import words
 from oscsim.report.canvas import INK, LINES, MARKERS
 from oscsim.report.column import column, legend, legend_mm
 from oscsim.report.family_csv import law_points
+from oscsim.report.family_words import said_alpha
 from oscsim.report.loss_figure import scale_values
 from oscsim.report.study_figures import SHADES
 
@@ -30,7 +31,7 @@ def gap_figure(rule: FamilyRule) -> Figure:
     """Draw gaps with their laws above, and the best d_osc below.
 
     Above, perplexity per byte above the softmax twin against d_osc, one style a value
-    of the number, with 95 % intervals over windows, chips and trainings; lines are
+    of the number, with 95 % intervals; lines are
     the laws where there are any, over what was fitted. Below, the best d_osc over
     trainings (filled) and those not told apart from it (open). A panel that has no
     content is left out.
@@ -71,7 +72,7 @@ def gap_figure(rule: FamilyRule) -> Figure:
 
 def _label(place: FamilyAt) -> str:
     law = None if place.gap is None else place.gap.law
-    said = "no law" if law is None else f"alpha {law.alpha:.2f}"
+    said = "no law" if law is None else f"alpha {said_alpha(law)}"
     return f"{place.value:g}: {said}"
 
 

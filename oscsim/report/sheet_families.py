@@ -11,6 +11,7 @@ from oscsim.report.family_words import (
     best_cells,
     law_cells,
     said_of_family,
+    said_sources,
     title_of,
 )
 from oscsim.report.markup import items, paragraph, table
@@ -21,15 +22,20 @@ EXPLAINED = (
     "Gap: perplexity per byte of the oscillator models above that of their softmax "
     "twin, means over trainings, on the same windows. Where it falls with d_osc it is "
     "fitted as C d_osc^-alpha on the d_osc below the first that is not worse than "
-    "softmax. Brackets: 95 % over windows, chips and trainings; by scatter: what the "
-    "points about the line say alone. Left out: resamples in which a gap is not "
-    "positive. Nothing is said beyond the d_osc fitted."
+    "softmax. Brackets: 95 % over {sources}; by scatter: what the "
+    "points about the line say alone. Without a gap: resamples in which a gap is not "
+    "positive. Alpha and C count as infinite in these; where they are more than 2.5 % "
+    "the upper end is open. chi2: squared residuals of the gaps about the closest "
+    "C d_osc^-alpha over their squared errors (half their 95 % by 1.96). A law holds "
+    "within errors if it is at most 3 per degree of freedom and no gap is off by more "
+    "than 2 errors. Nothing is said beyond the d_osc fitted."
 )
 BEST = (
     "Best over trainings: the mean of all trainings of a d_osc counts. Not told apart: "
     "not worse beyond the 95 % interval of the difference with items, chips and the "
-    "scatter between trainings in it. On these trainings alone: the same without that "
-    "scatter, as if there were no other trainings."
+    "scatter between trainings in it, its 2.5 % shared among the other d_osc. On these "
+    "trainings alone: the same without that scatter, as if there were no other "
+    "trainings."
 )
 CAPTION = (
     "The gap to softmax against d_osc with 95 % intervals; lines: laws over the "
@@ -50,7 +56,8 @@ def families_section(rule: DesignRule, drawn: Iterable[Drawn]) -> str:
         tables = ""
         if not one.why_no_gap:
             rows = [(f"{p.value:g}", *law_cells(p)) for p in one.places]
-            tables += paragraph(EXPLAINED) + table(
+            said_law = EXPLAINED.format(sources=said_sources(one))
+            tables += paragraph(said_law) + table(
                 (one.axis, *LAW_HEADER), rows, numbers=(0,)
             )
         if one.family.has_trainings:

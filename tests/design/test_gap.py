@@ -124,6 +124,41 @@ def test_there_is_no_law_where_the_gap_rises():
     json.dumps(said, allow_nan=False)
 
 
+def test_a_gap_that_levels_off_describes_roughly():
+    level = dict(zip(DIMENSIONS, (1, 0.5, 0.3, 0.3, 0.33), strict=True))
+    table = family_table(lambda d, _n: SOFTMAX + level[d], spread=0.0097, seed=3)
+    gap = rules(table, 400)[0].places[0].gap
+    assert gap.law is not None
+    assert not gap.law.holds
+    said = family_json(rules(table, 400)[0])["values"][0]["law"]
+    assert (said["holds"], said["chi2"]) == (False, gap.law.chi2)
+    true = rules(family_table(falling, spread=0.0097, seed=3), 400)[0].places[0].gap
+    assert true.law.holds
+
+
+def test_an_open_end_is_null():
+    table = family_table(
+        lambda d, _n: SOFTMAX + 2.9 * d**-2.1, spread=0.0097, noises=(0.0, 1.0), seed=6
+    )
+    (one,) = rules(table, 400)
+    law = one.places[0].gap.law
+    assert law.dropped > 0.025
+    assert math.isinf(law.alpha95[1])
+    said = family_json(one)["values"][0]["law"]
+    assert said["alpha"] == [law.alpha, law.alpha95[0], None]
+    assert said["amplitude"][2] is None
+    assert said["dropped"] == law.dropped
+
+
+def test_intervals_say_what_they_are_over():
+    def sources(**how):
+        return rules(family_table(falling, **how), 20)[0].places[0].gap.sources
+
+    assert sources() == ("windows", "chips", "trainings")
+    assert sources(seeds=1, twins=1) == ("windows", "chips")
+    assert sources(seeds=1, twins=2) == ("windows", "chips", "trainings")
+
+
 def test_a_flat_gap_has_no_law():
     table = family_table(lambda _d, _n: SOFTMAX + 1.0, spread=0.01, seed=3)
     (one,) = rules(table, 400)

@@ -11,7 +11,8 @@ from rich.console import Console
 
 from oscsim.design.family_rule import family_rules
 from oscsim.errors import SpecError
-from oscsim.report.family_csv import law_points
+from oscsim.report.family_csv import families_csv, law_points
+from oscsim.report.family_words import LAW_HEADER, law_cells, said_sources
 from oscsim.report.gap_figure import gap_figure
 from oscsim.report.rule_terminal import print_rule
 from oscsim.report.sheet import write_sheet
@@ -142,6 +143,43 @@ def test_a_terminal_says_law_end_and_best():
     assert "best over trainings" in said
     assert "d_osc 8, 16, 32 have one training: they are taken to scatter" in said
     assert "best model at each value" not in said
+
+
+def test_an_open_end_is_said_everywhere():
+    """Trainings that differ by more than the gap at d_osc 16 and 32."""
+
+    def closing(d, noise):
+        return SOFTMAX + 2.9 * d**-2.1 + 4 * noise * d
+
+    table = family_table(closing, noises=NOISES, spread=0.01, own=0.01, seed=6)
+    (one,) = family_rules(table, {"relative_diffusion": 0.0}, resamples=400)
+    law = one.places[0].gap.law
+    assert math.isinf(law.alpha95[1])
+    said = f"{law.alpha:.2f} [{law.alpha95[0]:.2f}, open)"
+    cells = dict(zip(LAW_HEADER, law_cells(one.places[0]), strict=True))
+    assert cells["alpha"] == said
+    assert cells["C"].endswith(", open)")
+    assert cells["so it"] == "holds within errors"
+    assert cells["without a gap"] == f"{100 * law.dropped:.0f} %"
+    labels = gap_figure(one).axes[0].get_legend_handles_labels()[1]
+    assert labels[0] == f"0: alpha {said}"
+    (row, *_) = csv.DictReader(io.StringIO(families_csv([one]).decode()))
+    assert (row["alpha_high"], row["amplitude_high"]) == ("inf", "inf")
+    assert (float(row["chi2"]), row["holds"]) == (law.chi2, "1")
+
+
+def test_a_caption_says_what_the_intervals_are_over():
+    def words(**how):
+        (one,) = family_rules(made(**how), {"relative_diffusion": 0.0}, resamples=20)
+        return said_sources(one)
+
+    assert words() == "windows, chips and trainings"
+    assert words(seeds=1, twins=1) == "windows and chips"
+    said = " ".join(printed(made(seeds=1, twins=1)).split())
+    assert "with 95 % over windows and chips;" in said
+    assert "95 % over windows and chips;" in page_of(
+        made(seeds=1, twins=1), has_figures=False
+    )
 
 
 def test_with_one_training_each_checkpoints_are_compared_alone():
