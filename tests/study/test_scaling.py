@@ -59,7 +59,7 @@ def nearly_closed(alpha, amplitude, trial):
 def test_the_interval_holds_alpha_where_the_gap_is_nearly_closed(alpha, amplitude):
     """200 trials; resamples without a gap are those of the largest alpha.
 
-    With them left out the interval holds alpha 2.1 in some .6, too low in all others.
+    With them left out the interval holds alpha 2.1 in .67, too low in all others.
     """
     laws = [nearly_closed(alpha, amplitude, trial) for trial in range(200)]
     laws = [law for law in laws if law is not None]
