@@ -225,9 +225,13 @@ def _sized_otherwise(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return which parts are sized as smaller things, and which as larger ones.
 
-    Smaller: of a smaller node, or of fewer bits than the converter has.
+    Smaller: of a smaller node, or of fewer bits than the converter or coupler has.
     """
     node = None if device.energy is None else device.energy.oscillator_node_nm
+    asked = {
+        "converters": (device.adc_bits, "read to"),
+        "couplers": (device.weight_bits, "set to"),
+    }
     small: list[str] = []
     large: list[str] = []
     for part in parts:
@@ -237,8 +241,9 @@ def _sized_otherwise(
             said = f"{part.name}: of {min(nodes)} nm at {node} nm, as it is"
             (large if max(nodes) > node else small).append(said)
         bits = max((one.bits for one in ids), default=0)
-        wanted = device.adc_bits
-        if part.name.endswith("converters") and bits and wanted not in (None, bits):
-            said = f"{part.name}: of {bits} bits, but read to {wanted} bits"
+        kind = part.name.split()[-1]
+        wanted, how = asked.get(kind, (None, ""))
+        if bits and wanted not in (None, bits):
+            said = f"{part.name}: of {bits} bits, but {how} {wanted} bits"
             (large if bits > (wanted or 0) else small).append(said)
     return tuple(small), tuple(large)

@@ -10,10 +10,10 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
-from scipy.special import ndtr
 
 from oscsim.bundled import data_folder
-from oscsim.energy.derived import derived, factor_of, origin
+from oscsim.energy.derived import derived, factor_of, moved_units, origin
+from oscsim.energy.priors import quantile
 from oscsim.errors import ComponentError
 from oscsim.solve.noise import Stream, normals
 from oscsim.typing import FloatArray
@@ -26,9 +26,6 @@ UNTRUSTED: tuple[Confidence, ...] = ("assumed", "memory")
 SCHEMA_VERSION = 1
 PRIOR_STAGE = 1 << 30
 """Stage of the random stream, above every (layer, kind of noise) of a chip."""
-
-Z90 = 1.2815515655446004
-"""90th percentile of the standard normal distribution."""
 
 
 class Component(BaseModel):
@@ -65,6 +62,8 @@ class Component(BaseModel):
         Components of one group are drawn together; empty for none.
     bits : int
         Resolution that the number is of; 0 where it has none.
+    most : float or None
+        Bound of the prior, where there is one: no draw is above it.
     notes : str
         What a reader should know besides.
     """
@@ -86,6 +85,7 @@ class Component(BaseModel):
     scale: Literal["digital", "sram", "analog", "none"]
     corr_group: str = ""
     bits: Annotated[int, Field(ge=0, le=24)] = 0
+    most: Finite | None = None
     notes: str = ""
 
     @model_validator(mode="after")
@@ -101,6 +101,10 @@ class Component(BaseModel):
                 "fields 'low', 'value', 'high': must not decrease, "
                 f"got {self.low}, {self.value}, {self.high}"
             )
+        if self.most is not None and self.most < self.high:
+            raise ValueError(
+                f"field 'most': must be at or above high = {self.high}, got {self.most}"
+            )
         if self.per == "cycle" and self.unit != "pJ":
             raise ValueError(
                 f"field 'per': only an energy in pJ is per cycle, unit is {self.unit}"
@@ -113,13 +117,7 @@ class Component(BaseModel):
         return self.confidence in UNTRUSTED
 
     def quantile(self, z: FloatArray) -> FloatArray:
-        """Map standard normal scores to draws of this component.
-
-        Split log-normal with median ``value`` through the p10 ``low`` and the
-        p90 ``high``: ``value (high/value)^(z/z90)`` above the median,
-        ``value (low/value)^(-z/z90)`` below. If ``low`` is not positive, the
-        triangular distribution on [low, high] with mode ``value``; then low
-        and high are the ends of the range.
+        """Map standard normal scores to draws of this component (`priors.quantile`).
 
         Parameters
         ----------
@@ -131,13 +129,7 @@ class Component(BaseModel):
         FloatArray
             In the unit of the component, shape of ``z``.
         """
-        if self.low == self.high:
-            return np.full(z.shape, self.value)
-        if self.low <= 0:
-            return _triangular(ndtr(z), self.low, self.value, self.high)
-        spread = np.where(z > 0, self.high / self.value, self.value / self.low)
-        result: FloatArray = self.value * spread ** (z / Z90)
-        return result
+        return quantile(z, self.value, self.low, self.high, self.most)
 
 
 @dataclass(frozen=True)
@@ -254,7 +246,11 @@ class Library:
             return drawn
         component = self[name]
         cause = component.corr_group or component.id
-        return component.quantile(_scores(cause, n_draws, seed))
+        scores = _scores(cause, n_draws, seed)
+        own = None if name in self.components else self.components.get(origin(name))
+        if own is None:
+            return component.quantile(scores)
+        return moved_units(scores, component, own)
 
 
 def _are_tables(found: object) -> bool:
@@ -288,14 +284,6 @@ def _scores(cause: str, n_draws: int, seed: int) -> FloatArray:
     stream = Stream(seed, PRIOR_STAGE, chip=word)
     scores: FloatArray = normals(stream, np.array([0]), n_draws)[0]
     return scores
-
-
-def _triangular(u: FloatArray, low: float, mode: float, high: float) -> FloatArray:
-    turn = (mode - low) / (high - low)
-    rising = low + np.sqrt(u * (high - low) * (mode - low))
-    falling = high - np.sqrt((1 - u) * (high - low) * (high - mode))
-    result: FloatArray = np.where(u < turn, rising, falling)
-    return result
 
 
 def _first_problem(error: ValidationError) -> str:

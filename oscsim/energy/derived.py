@@ -87,7 +87,7 @@ def derived(name: str, own: "Component") -> "Component | None":
     A factor's ends are those of the parameter. Of b binary-weighted units,
     2^b - 1 in all, the nominal count is 2^(b-1), the low end b and the high end
     2^b - 1: a coupler of ``start`` bits becomes one of ``to`` bits by the ratio of
-    each, and is drawn with it.
+    each, and is drawn with it (`moved_units`). An exact count moves as the nominal.
     """
     factor = factor_of(name)
     if factor is not None:
@@ -98,12 +98,42 @@ def derived(name: str, own: "Component") -> "Component | None":
     if found is None or found["form"] != "@" or found["start"] is None:
         return None
     to, start = int(found["to"]), int(found["start"])
+    value = own.value * 2.0 ** (to - start)
     ends = {
-        "value": own.value * 2.0 ** (to - start),
+        "value": value,
         "low": own.low * to / start,
         "high": own.high * (2**to - 1) / (2**start - 1),
     }
+    if own.low == own.high:
+        ends = dict.fromkeys(ends, value)
     return own.model_copy(update=_fields(name, own, ends) | {"bits": to})
+
+
+def moved_units(z: FloatArray, moved: "Component", own: "Component") -> FloatArray:
+    """Map standard normal scores to draws of a count of units moved to other bits.
+
+    Down to the p10 they are the quantiles of the moved count, below it the draws of
+    its origin in proportion to bits, ``n b / r``: one bit more is more units in every
+    draw. (The quantiles alone would be fewer from b = 3 on, far below the p10.)
+
+    Parameters
+    ----------
+    z : FloatArray
+        Standard normal scores, any shape.
+    moved : Component
+        From `units`.
+    own : Component
+        What it is derived from.
+
+    Returns
+    -------
+    FloatArray
+        Shape of ``z``.
+    """
+    drawn = own.quantile(z)
+    per_bit = moved.low / own.low if own.low > 0 else 1.0
+    found: FloatArray = np.where(drawn < own.low, drawn * per_bit, moved.quantile(z))
+    return found
 
 
 def _fields(name: str, own: "Component", ends: dict[str, float]) -> dict[str, object]:
@@ -113,4 +143,5 @@ def _fields(name: str, own: "Component", ends: dict[str, float]) -> dict[str, ob
         "id": name,
         "source": f"{own.id} at other bits: {own.source}",
         "corr_group": own.corr_group or own.id,
+        "most": None,
     }

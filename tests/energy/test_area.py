@@ -172,3 +172,17 @@ def test_a_converter_of_more_bits_or_a_larger_node_is_no_lower_bound(
     text = " ".join((found.coverage, *found.notes))
     assert said in text
     assert ("but read to" in text) is ("but read to" in said)
+
+
+@pytest.mark.parametrize(
+    ("bits", "is_bound", "said"),
+    [(3, False, "of 5 bits, but set to 3 bits"), (5, True, ""), (8, True, "8 bits")],
+)
+def test_a_coupling_cell_of_other_bits_is_said(bits, is_bound, said):
+    """No source says what a bit of it takes: its area stays, and only that is said."""
+    found, own = of(RING.changed(weight_bits=bits)), of(RING)
+    assert found.nominal_mm2 == own.nominal_mm2
+    assert ("at least this much" in found.coverage) is is_bound
+    text = " ".join((found.coverage, *found.notes))
+    assert said in text
+    assert ("but set to" in text) is (said != "")

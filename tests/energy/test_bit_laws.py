@@ -11,7 +11,7 @@ from oscsim.energy.components import Library
 from oscsim.energy.device_remarks import RESOLVED
 from oscsim.energy.ledger import account
 from oscsim.energy.prices import Prices
-from oscsim.energy.uncertainty import Case, causes, used
+from oscsim.energy.uncertainty import Case, causes, set_values, used
 from oscsim.errors import ComponentError
 from oscsim.substrate.device import Device, presets
 from tests.energy.toy import entry, library
@@ -168,6 +168,54 @@ def test_the_regression_moved_is_the_entry_of_8_bits():
         assert six * 4**other != pytest.approx(eight, rel=0.5), "another would not"
 
 
+def median_read_pj(device, where=LIBRARY):
+    counts = Counts(tokens=1)
+    counts.add("readout", "state_read", 1)
+    ledger = account(counts, Prices.of_device(device), where, n_draws=65_536)
+    return 1e12 * np.median(ledger.draws["converters"])
+
+
+def test_the_median_of_the_regression_moved_is_that_of_the_entry_of_8_bits():
+    """6 bits moved to 8 within 2 %; the triangle from 0 to 1 misses by 15 %."""
+    device = Device.load("sphere-generic")
+    energy = device.energy.model_dump()
+    energy["prices"]["state_read"] = ["adc.accelergy_45nm_8b"]
+    entry_8b = median_read_pj(device.changed(energy=energy, adc_bits=8))
+    moved = at("sphere-generic", adc_bits=8)
+    assert median_read_pj(moved) == pytest.approx(entry_8b, rel=0.02)
+    law = LIBRARY["law.adc_regression_doublings"]
+    wide = law.model_copy(update={"low": 0.0, "high": 1.0})
+    old = Library({**LIBRARY.components, law.id: wide})
+    assert median_read_pj(moved, old) > 1.1 * entry_8b
+
+
+@pytest.mark.parametrize("name", ["adc_regression", "adc_survey", "tdc"])
+def test_no_draw_of_a_converter_is_more_than_twice_a_bit(name):
+    """And median and ends are those stated; without the bound some draws are above."""
+    law = LIBRARY[f"law.{name}_doublings"]
+    drawn = LIBRARY.draws(law.id, 65_536)
+    assert drawn.min() > 0
+    assert drawn.max() == law.most == 1.0
+    ends = np.quantile(drawn, [0.1, 0.5, 0.9])
+    np.testing.assert_allclose(ends, (law.low, law.value, law.high), rtol=0.05)
+    assert LIBRARY.draws(f"{law.id}:-2", 65_536).min() == 0.25
+    free = Library({law.id: law.model_copy(update={"most": None})})
+    assert np.mean(free.draws(law.id, 65_536) > 1) > 0.04
+
+
+def test_the_ends_of_the_laws_are_slopes_of_the_library():
+    """Envelope from 4 to 8 bits, regression, medians; to 10 bits it is not flat."""
+    floor, k = (LIBRARY[f"adc.envelope_{name}"].value for name in ("floor", "k"))
+    four, eight, ten = (floor + k * 4.0**bits for bits in (4, 8, 10))
+    regression, survey = (
+        LIBRARY[f"law.adc_{name}_doublings"] for name in ("regression", "survey")
+    )
+    assert regression.low == pytest.approx(math.log2(eight / four) / 4, abs=1e-3)
+    assert ten / four > 1.5
+    assert regression.high == survey.value
+    assert survey.low == regression.value
+
+
 def test_the_slope_of_the_survey_is_that_of_its_medians():
     bits = np.arange(5, 11)
     medians = [LIBRARY[f"adc.survey_enob{b}"].value for b in bits]
@@ -212,6 +260,40 @@ def test_more_bits_of_a_converter_never_cost_less_in_any_draw(name):
     few, some, many = (ledger.draws["system"] for ledger in draws)
     assert np.all(few <= some)
     assert np.all(some <= many)
+
+
+def unit_draws(bits, n_draws=65_536):
+    own = "knob.coupler_units_5b"
+    return LIBRARY.draws(own if bits == 5 else f"{own}@{bits}/5", n_draws)
+
+
+def test_one_bit_more_is_more_units_in_every_draw():
+    """b units at the p10, 2^b - 1 at the p90; quantiles alone fail below the p10."""
+    drawn = np.array([unit_draws(bits) for bits in range(1, 9)])
+    assert np.all(np.diff(drawn, axis=0) > 0)
+    for bits, row in enumerate(drawn, start=1):
+        ends = np.quantile(row, [0.1, 0.5, 0.9])
+        np.testing.assert_allclose(
+            ends, (bits, 2 ** (bits - 1), 2**bits - 1), rtol=0.04
+        )
+    own = LIBRARY["knob.coupler_units_5b"]
+    z = np.linspace(-4, 4, 801)
+    moved = (LIBRARY[f"{own.id}@{bits}/5"].quantile(z) for bits in (7, 8))
+    assert np.any(np.diff(list(moved), axis=0) < 0)
+
+
+def test_few_units_move_in_proportion_to_bits():
+    own, moved = unit_draws(5), unit_draws(8)
+    is_few = own < 5
+    assert 0.05 < np.mean(is_few) < 0.15
+    np.testing.assert_allclose(moved[is_few], own[is_few] * 8 / 5, rtol=1e-12)
+    assert np.max(np.abs(moved[~is_few] / own[~is_few] / (8 / 5) - 1)) > 1
+
+
+def test_an_exact_number_of_units_moves_as_the_nominal():
+    exact = set_values(LIBRARY, {"knob.coupler_units_5b": 12.0})
+    assert np.all(exact.draws("knob.coupler_units_5b@3/5", 8) == 3.0)
+    assert np.all(exact.draws("knob.coupler_units_5b@8/5", 8) == 96.0)
 
 
 def test_the_law_is_among_what_a_price_rests_on():

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from oscsim.energy.components import UNTRUSTED, Z90, Component, Library, _scores
+from oscsim.energy.components import UNTRUSTED, Component, Library, _scores
+from oscsim.energy.priors import Z90
 from oscsim.errors import ComponentError, SpecError
 from tests.energy.toy import entry, library
 
@@ -59,6 +60,27 @@ def test_a_bound_of_zero_gives_a_triangle_with_its_own_quantiles():
     assert 3.95 < draws.max() <= 4
     assert draws.mean() == pytest.approx((0 + 1 + 4) / 3, rel=1e-3)
     assert np.mean(draws < 1) == pytest.approx(1 / 4, abs=1e-3)
+
+
+def test_what_would_be_above_most_is_most():
+    """All else is drawn as without a bound; the control has draws beyond it."""
+    free = Component.model_validate(entry("c", 1.0, low=0.5, high=2.0))
+    bound = free.model_copy(update={"most": 2.5})
+    z = norm.ppf((np.arange(20_000) + 0.5) / 20_000)
+    without, found = free.quantile(z), bound.quantile(z)
+    is_above = without > 2.5
+    share = norm.sf(Z90 * math.log(2.5) / math.log(2.0))
+    assert np.mean(is_above) == pytest.approx(share, abs=1e-3)
+    assert np.all(found[is_above] == 2.5)
+    assert np.array_equal(found[~is_above], without[~is_above])
+
+
+def test_a_bound_below_the_p90_is_refused():
+    with pytest.raises(
+        ComponentError,
+        match=r"field 'most': must be at or above high = 2.0, got 1.9",
+    ):
+        Library.parse([entry("c", 1.0, low=0.5, high=2.0, most=1.9)])
 
 
 def test_a_value_of_zero_can_be_drawn():
@@ -254,7 +276,7 @@ def test_every_converter_of_the_library_has_its_bits():
             digits = re.findall(r"(?:enob|_|flash)(\d+)b?(?:_|$)", name)
             assert not digits or str(part.bits) in digits, name
         elif kind == "area" and part.bits:
-            assert f"_{part.bits}b" in name, name
+            assert f"_{part.bits}b" in name or name == "area.coupler_cell_65", name
         elif kind == "area":
             assert not re.search(r"(adc|tdc|dtc)_.*\d+b(_|$)", name), name
         elif "coupler_units" not in name:
