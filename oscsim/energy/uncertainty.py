@@ -259,7 +259,7 @@ def set_values(library: Library, values: Mapping[str, float]) -> Library:
     ------
     ComponentError
         If there is no component of a name, or it cannot have the value: a number
-        that is not finite, or below 0 where only more is possible.
+        that is not finite, below 0 where only more is possible, or above its ``most``.
     """
     changed: dict[str, Component] = {}
     for name, value in values.items():

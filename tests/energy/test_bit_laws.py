@@ -296,6 +296,13 @@ def test_an_exact_number_of_units_moves_as_the_nominal():
     assert np.all(exact.draws("knob.coupler_units_5b@8/5", 8) == 96.0)
 
 
+def test_a_law_cannot_be_set_above_its_most():
+    with pytest.raises(ComponentError, match=r"at or above high = 1.2, got 1.0"):
+        set_values(LIBRARY, {"law.tdc_doublings": 1.2})
+    steepest = set_values(LIBRARY, {"law.tdc_doublings": 1.0})
+    assert np.all(steepest.draws("law.tdc_doublings:-3", 4) == 0.125)
+
+
 def test_the_law_is_among_what_a_price_rests_on():
     counts = Counts(tokens=1)
     counts.add("readout", "state_read", 1)
