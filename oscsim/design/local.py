@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import pickle
 import signal
 import threading
 from collections import Counter
@@ -15,11 +16,13 @@ from concurrent.futures import (
     wait,
 )
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing.connection import Connection
 from multiprocessing.connection import wait as wait_for
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from oscsim.design.subject import Subject
 from oscsim.design.work import Outcomes, Task, work
@@ -78,26 +81,50 @@ def run_locally(
     deaths: Counter[tuple[str, int]] = Counter()
     lost: list[Task] = []
     here = _Hands(ThreadPoolExecutor(1), partial(work, subjects), 1)
-    try:
-        while True:
-            told, end = multiprocessing.Pipe(duplex=False)
-            pool = _pool(subjects, workers - 1, told)
-            others = _Hands(pool, _work, workers - 1)
-            try:
-                yield from _until_broken((here, others), lost, take)
-                return
-            except BrokenProcessPool:
-                lost = [*others.running.values(), *lost]
-                for task in others.running.values():
-                    _count_death(task, deaths)
-            finally:
-                others.pool.shutdown(wait=False, cancel_futures=True)
-                # nobody waits for what they are at: closed, it ends them
-                end.close()
-    finally:
-        here.pool.shutdown(wait=False, cancel_futures=True)
-        for subject in subjects.values():
-            subject.engine.cancel()
+    with _handed_over(subjects) as given:
+        try:
+            while True:
+                told, end = multiprocessing.Pipe(duplex=False)
+                pool = _pool(given, workers - 1, told)
+                others = _Hands(pool, _work, workers - 1)
+                try:
+                    yield from _until_broken((here, others), lost, take)
+                    return
+                except BrokenProcessPool:
+                    lost = [*others.running.values(), *lost]
+                    for task in others.running.values():
+                        _count_death(task, deaths)
+                finally:
+                    others.pool.shutdown(wait=False, cancel_futures=True)
+                    # nobody waits for what they are at: closed, it ends them
+                    end.close()
+        finally:
+            here.pool.shutdown(wait=False, cancel_futures=True)
+            for subject in subjects.values():
+                subject.engine.cancel()
+
+
+@contextmanager
+def _handed_over(subjects: Mapping[str, Subject]) -> Iterator[Path]:
+    """Put the checkpoints where the processes that start can read them.
+
+    They are too large for the pipe through which a process is started: the start
+    of the next one, and of everything, would wait for each to read them, and for
+    ever for one that was killed before.
+    """
+    with ExitStack() as cleared:
+        try:
+            folder = cleared.enter_context(
+                TemporaryDirectory(prefix="oscsim-", ignore_cleanup_errors=True)
+            )
+            given = Path(folder) / "checkpoints.pickle"
+            given.write_bytes(pickle.dumps(dict(subjects)))
+        except OSError as error:
+            raise StoreError(
+                f"cannot hand the checkpoints to other processes: {error}; make room "
+                "in the folder for temporary files, or use --workers 1"
+            ) from None
+        yield given
 
 
 @dataclass(frozen=True)
@@ -145,24 +172,48 @@ def _until_broken(
             yield running.pop(future), found
 
 
-def _pool(
-    subjects: Mapping[str, Subject], workers: int, told: Connection
-) -> ProcessPoolExecutor:
-    return ProcessPoolExecutor(
+def _pool(given: Path, workers: int, told: Connection) -> ProcessPoolExecutor:
+    """Start processes that ignore Ctrl-C from their first moment on."""
+    pool = ProcessPoolExecutor(
         workers,
         mp_context=multiprocessing.get_context("spawn"),
         initializer=_begin,
-        initargs=(dict(subjects), told),
+        initargs=(given, told),
     )
+    with _without_interrupts():
+        pool.submit(int)
+    return pool
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Hold Ctrl-C back: a process that is started meanwhile never gets it."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 _SUBJECTS: dict[str, Subject] = {}
 
 
-def _begin(subjects: dict[str, Subject], told: Connection) -> None:
-    """Keep the checkpoints in this process, and end it with its parent or its pool."""
+def _begin(given: Path, told: Connection) -> None:
+    """Read the checkpoints, and end this process with its parent or its pool."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _SUBJECTS.update(subjects)
+    _follow(told)
+    try:
+        content = given.read_bytes()
+    except OSError:
+        # the sweep is done, or its parent was killed, before this process began
+        os._exit(1)
+    _SUBJECTS.update(pickle.loads(content))
+
+
+def _follow(told: Connection) -> None:
     parent = multiprocessing.parent_process()
     if parent is None:
         return

@@ -1,7 +1,7 @@
 """How a price follows the bits of a device: laws of the data files, and their range."""
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -118,6 +118,7 @@ class Followed(NamedTuple):
     is_beyond: bool
 
 
+@cache
 def bit_laws() -> BitLaws:
     """Read the bundled laws.
 

@@ -5,6 +5,7 @@ import hashlib
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -154,7 +155,9 @@ class Library:
             If the file cannot be read, or an entry is malformed, repeated or
             has an unknown key; the message names the entry and the field.
         """
-        file = data_folder("energy") / "components.toml" if path is None else Path(path)
+        if path is None:
+            return _bundled()
+        file = Path(path)
         content = read_toml(file)
         unknown = sorted(set(content) - {"schema_version", "component"})
         if unknown:
@@ -251,6 +254,12 @@ class Library:
         if own is None:
             return component.quantile(scores)
         return moved_units(scores, component, own)
+
+
+@cache
+def _bundled() -> Library:
+    """Return the bundled components, read once: nothing changes them."""
+    return Library.load(data_folder("energy") / "components.toml")
 
 
 def _are_tables(found: object) -> bool:

@@ -147,3 +147,16 @@ def is_alive(pid):
     except OSError:
         return False
     return state != "Z"
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="needs /proc")
+def test_a_worker_killed_while_it_starts_stops_nothing(tmp_path):
+    """Its checkpoints may not wait in a pipe that nobody reads any more."""
+    ready = small(tmp_path, axes=AXES, chips=2)
+    whole, store = tmp_path / "whole.sqlite", tmp_path / "store.sqlite"
+    sweep(ready, whole, workers=1)
+    child = start(spec_file(tmp_path, axes=AXES, chips=2), store, workers=3)
+    os.kill(wait_for_children(child.pid, 1)[0], signal.SIGKILL)
+    _, errors = child.communicate(timeout=60)
+    assert child.returncode == 0, errors.decode()
+    assert everything(store) == everything(whole)
