@@ -8,7 +8,7 @@ import pickle
 import re
 import threading
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent import futures
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -139,20 +139,29 @@ def _address_in(file: Path) -> str:
     )
 
 
-def _client(make: Any, address: str) -> Any:
-    """Connect in a thread of its own: not every server that is no scheduler answers."""
+def _answer(ask: Callable[[], Any]) -> Any:
+    """Ask in a thread of its own, for not all that is asked answers.
+
+    Returns the answer or the exception; a `TimeoutError` where nothing came.
+    """
     found: list[Any] = []
 
-    def connect() -> None:
+    def wait() -> None:
         try:
-            found.append(make(address, timeout=CONNECT_SECONDS, set_as_default=False))
+            found.append(ask())
         except Exception as error:  # whatever a server that is no scheduler causes
             found.append(error)
 
-    thread = threading.Thread(target=connect, daemon=True)
+    thread = threading.Thread(target=wait, daemon=True)
     thread.start()
     thread.join(CONNECT_SECONDS + 1)
-    outcome = found[0] if found else TimeoutError("it is connected and says nothing")
+    return found[0] if found else TimeoutError("it is connected and says nothing")
+
+
+def _client(make: Any, address: str) -> Any:
+    outcome = _answer(
+        lambda: make(address, timeout=CONNECT_SECONDS, set_as_default=False)
+    )
     if isinstance(outcome, Exception):
         text = str(outcome)
         detail = text.splitlines()[0] if text else type(outcome).__name__
@@ -164,13 +173,17 @@ def _client(make: Any, address: str) -> Any:
 
 
 def _require_workers(client: "Client", address: str) -> None:
-    try:
-        found: dict[str, dict[str, str]] = client.run(library_versions)
-    except Exception as error:  # a worker raises whatever its installation gives
+    found = _answer(lambda: client.run(library_versions))
+    if isinstance(found, TimeoutError):
+        raise SpecError(
+            f"a worker of {address} does not answer within {CONNECT_SECONDS:g} s: end "
+            "it, or wait until it does"
+        )
+    if isinstance(found, Exception):  # a worker raises whatever its installation gives
         raise SpecError(
             f"a worker of {address} cannot say its versions "
-            f"({type(error).__name__}: {error}): install the same oscsim there"
-        ) from None
+            f"({type(found).__name__}: {found}): install the same oscsim there"
+        )
     if not found:
         raise SpecError(
             f"the scheduler {address} has no workers: start some with dask worker "

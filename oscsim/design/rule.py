@@ -58,7 +58,7 @@ def fit_rule(
     table: SweepTable,
     *,
     losses: Sequence[float] = LOSSES,
-    at: Mapping[str, Value] | None = None,
+    at: Mapping[str, Value | None] | None = None,
     resamples: int = RESAMPLES,
 ) -> DesignRule:
     """Make the rules of a sweep.
@@ -92,8 +92,9 @@ def fit_rule(
     return DesignRule(table, tuple(losses), rules, optima, held, rankings, families)
 
 
-def _held(table: SweepTable, at: Mapping[str, Value]) -> dict[str, Value]:
-    for name, value in at.items():
+def _held(table: SweepTable, at: Mapping[str, Value | None]) -> dict[str, Value]:
+    chosen = {name: "none" if value is None else value for name, value in at.items()}
+    for name, value in chosen.items():
         known = table.axis(name)
         if not known:
             raise SpecError(
@@ -106,8 +107,8 @@ def _held(table: SweepTable, at: Mapping[str, Value]) -> dict[str, Value]:
         values = table.axis(name)
         better = BETTER.get(field_of(name))
         numbers = [v for v in values if is_number(v)]
-        if name in at:
-            found[name] = at[name]
+        if name in chosen:
+            found[name] = chosen[name]
         elif better is None or len(numbers) < len(values):
             found[name] = "none" if "none" in values else values[0]
         else:

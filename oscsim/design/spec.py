@@ -1,6 +1,7 @@
 """What a sweep is asked to do: checkpoints, axes, chips, repeats, precision."""
 
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -8,7 +9,16 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from oscsim.bridge.engine import checked_draws
 from oscsim.bridge.setting import SEED_END
-from oscsim.design.axes import Axis, Value, axes_of, require_axis, require_together
+from oscsim.design.axes import (
+    SETS,
+    Axis,
+    Value,
+    axes_of,
+    field_of,
+    layer_of,
+    require_axis,
+    require_together,
+)
 from oscsim.errors import SpecError
 from oscsim.substrate.device import Rung
 from oscsim.substrate.device_file import first_problem
@@ -209,7 +219,29 @@ def _located(content: dict[str, Any], folder: Path) -> dict[str, Any]:
             for one in axes["device"]
         ]
         found["axes"] = axes | {"device": devices}
+    points = found.get("points")
+    if isinstance(points, list):
+        found["points"] = [_point_located(point, folder) for point in points]
     return found
+
+
+def _require_set_apart(spec: "SweepSpec", axes: Iterable[str]) -> None:
+    """Check that no field is both set and varied.
+
+    One layer's may be varied alone, and a point of a list may change what is set.
+    """
+    for name in axes:
+        field = field_of(name)
+        field = SETS.get(field, field)
+        if layer_of(name) is None and field in spec.changed:
+            raise ValueError(f"set: {field} is varied by axis {name}: leave one out")
+
+
+def _point_located(point: Any, folder: Path) -> Any:
+    device = point.get("device") if isinstance(point, dict) else None
+    if isinstance(device, str) and device.endswith(".toml"):
+        return point | {"device": str(folder / device)}
+    return point
 
 
 def _require_name(name: str) -> None:
@@ -246,6 +278,7 @@ def _require_design(spec: SweepSpec) -> None:
             require_together(point)
         return
     axes = spec.all_axes
+    _require_set_apart(spec, [axis.name for axis in axes])
     n_cells = len(spec.checkpoints) * (spec.samples or 1)
     if spec.design == "grid":
         for axis in axes:

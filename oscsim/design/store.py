@@ -43,6 +43,8 @@ class Store:
     ----------
     is_writer : bool
         Whether it may be written to.
+    place : tuple of int
+        Which file it is, whatever becomes of its name.
     """
 
     def __init__(
@@ -52,6 +54,15 @@ class Store:
         self.connection = connection
         self.is_writer = False
         self.is_shared = is_shared
+        self.place = self._place()
+
+    def _place(self) -> tuple[int, int] | None:
+        """Return which file the path leads to, None if to none."""
+        try:
+            found = self.path.stat()
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
 
     def close(self) -> None:
         """Close it, and leave one file: the journal is folded in by the last one.
@@ -102,8 +113,10 @@ class Store:
         numbers = (value, *shares, *joules, latency_s)
         measured = np.array(numbers, np.float64).astype("<f8").tobytes()
         items = found.items.astype("<f8").tobytes()
-        if not self.path.exists():
-            raise StoreError(f"{self.path} was taken away while it was being written")
+        if self._place() != self.place:
+            raise StoreError(
+                f"{self.path} was taken away or replaced while it was being written"
+            )
         with self._talking("write"), self.connection:
             self.connection.execute("BEGIN IMMEDIATE")
             self.connection.execute(

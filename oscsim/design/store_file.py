@@ -91,6 +91,7 @@ def create_or_resume(
         _require_same(store, spec, versions)
         _require_writable(store)
         _mend(store, cells, described)
+        _require_cells(store, cells)
         store.is_writer = True
     except BaseException:
         store.close()
@@ -222,6 +223,18 @@ def _mend(
             store.connection.execute("DELETE FROM cells")
             store.connection.execute("DELETE FROM subjects")
             _describe(store.connection, cells, described)
+
+
+def _require_cells(store: Store, cells: Sequence[Cell]) -> None:
+    """Check that the cells are those of this sweep: a spec only names its devices."""
+    stored = {digest for digest, _, _ in store.cells()}
+    changed = sum(cell.digest not in stored for cell in cells)
+    if changed or len(stored) != len(cells):
+        raise SpecError(
+            f"{store.path} is the store of another sweep: {changed:,} of "
+            f"{len(cells):,} cells are not in it, so a device file or what runs it has "
+            "changed under the same name; use a new store"
+        )
 
 
 def _subject_row(

@@ -1,5 +1,7 @@
 """What a sweep may be asked: axes, designs, and everything that is refused."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -271,3 +273,22 @@ def test_workers_that_cannot_be_are_told_by_their_option(tmp_path, capsys, worke
         main(["sweep", str(path), "--workers", str(workers)])
     assert ended.value.code == 2
     assert "--workers must be 1 to 1,024, got" in capsys.readouterr().err
+
+
+def test_a_field_is_set_or_varied():
+    content = {
+        "name": "a",
+        "checkpoints": ["a"],
+        "set": {"diffusion": 0.1},
+        "axes": {"relative_diffusion": [0.0, 1.0]},
+    }
+    with pytest.raises(SpecError, match=r"set: diffusion is varied by axis relati"):
+        parse_spec(content)
+    parse_spec(content | {"axes": {"layer0.diffusion": [0.0, 1.0]}})
+
+
+def test_devices_of_points_lie_beside_the_specification():
+    points = [{"device": "own.toml"}, {"device": "ring-65nm"}]
+    content = {"name": "a", "checkpoints": ["a"], "design": "list", "points": points}
+    found = parse_spec(content, Path("there"))
+    assert [p["device"] for p in found.points] == ["there/own.toml", "ring-65nm"]

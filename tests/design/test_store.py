@@ -4,6 +4,7 @@ import dataclasses
 import random
 import sqlite3
 from contextlib import closing
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from oscsim.design.work import Task, work
 from oscsim.errors import SpecError, StoreError
 from tests.design.specs import everything, few_sentences, small
 
+DEVICES = Path(__file__).parents[2] / "data" / "devices"
 AXES = {"weight_bits": [3]}
 
 
@@ -211,7 +213,7 @@ def test_a_store_that_is_taken_away_is_told(ready, tmp_path):
         if done == 1:
             path.unlink()
 
-    with pytest.raises(StoreError, match="was taken away while"):
+    with pytest.raises(StoreError, match="taken away or replaced"):
         sweep(ready, path, workers=1, progress=take)
 
 
@@ -315,3 +317,34 @@ def test_a_second_process_starts_elsewhere(tmp_path, monkeypatch):
     start = chips[0]
     assert start > 0
     assert chips == [*range(start, 400), *range(start)]
+
+
+def test_a_device_file_that_changed_is_another_sweep(tmp_path):
+    """The specification only names it; its results would have no cell."""
+    device, path = tmp_path / "own.toml", tmp_path / "own.sqlite"
+    text = (DEVICES / "ring-65nm.toml").read_text(encoding="utf-8")
+    device.write_text(text, encoding="utf-8")
+    axes = {"coupling_mismatch": [0.0, 0.1]}
+    sweep(small(tmp_path, axes=axes, device=str(device)), path, workers=1)
+    before = everything(path)
+    other = text.replace("[weight_bits]\nvalue = 5", "[weight_bits]\nvalue = 2")
+    assert other != text
+    device.write_text(other, encoding="utf-8")
+    with pytest.raises(SpecError, match=r"2 of 2 cells are not in it, so a device"):
+        sweep(small(tmp_path, axes=axes, device=str(device)), path, workers=1)
+    assert everything(path) == before
+
+
+def test_a_store_that_is_replaced_is_told(tmp_path):
+    ready = small(tmp_path, axes={"weight_bits": [3]}, chips=30)
+    path, other = tmp_path / "s.sqlite", tmp_path / "other.sqlite"
+    sweep(small(tmp_path, axes={"weight_bits": [4]}), other, workers=1)
+    whole = everything(other)
+
+    def replace(done, _all):
+        if done == 3:
+            other.replace(path)
+
+    with pytest.raises(StoreError, match="taken away or replaced"):
+        sweep(ready, path, workers=1, progress=replace)
+    assert everything(path) == whole
