@@ -14,7 +14,7 @@ from oscsim.design.cells import Cell, cells_of
 from oscsim.design.latency import Latencies
 from oscsim.design.local import Done, Take, run_here, run_locally
 from oscsim.design.plan import Plan
-from oscsim.design.spec import SweepSpec
+from oscsim.design.spec import SweepSpec, read_spec
 from oscsim.design.store import Store
 from oscsim.design.store_file import create_or_resume
 from oscsim.design.subject import Known, Subject, learn, subjects_of
@@ -144,7 +144,7 @@ class SweepResult:
 
 
 def sweep(
-    spec: SweepSpec | Prepared,
+    spec: SweepSpec | Prepared | str | Path,
     store: str | Path,
     *,
     workers: int | None = None,
@@ -156,8 +156,8 @@ def sweep(
 
     Parameters
     ----------
-    spec : SweepSpec or Prepared
-        What to run.
+    spec : SweepSpec, Prepared, str or Path
+        What to run; a text or path names a TOML file.
     store : str or Path
         SQLite file; a sweep that was stopped goes on where it was.
     workers : int, optional
@@ -183,6 +183,8 @@ def sweep(
     StoreError
         If the store or the workers fail on the way; what was committed stays.
     """
+    if isinstance(spec, str | Path):
+        spec = read_spec(spec)
     ready = prepare(spec) if isinstance(spec, SweepSpec) else spec
     if scheduler is not None and workers is not None:
         raise SpecError("give workers or a scheduler, not both")
