@@ -132,6 +132,8 @@ class SweepResult:
         Chips of an earlier run that were damaged in the store, and run again.
     interrupted : bool
         Whether it was stopped before its end.
+    left : int
+        Chips that are known to be needed and are not in the store.
     """
 
     store: Path
@@ -141,6 +143,7 @@ class SweepResult:
     failures: int
     repeated: int
     interrupted: bool
+    left: int = 0
 
 
 def sweep(
@@ -233,7 +236,7 @@ def _run(
     progress: Progress,
 ) -> SweepResult:
     plan = Plan(ready.spec, ready.cells, store)
-    resumed = plan.n_done
+    resumed, n_damaged = plan.n_done, plan.n_damaged
     interrupted = False
     latency = Latencies(ready.subjects)
     progress(plan.n_done, plan.n_known)
@@ -248,12 +251,17 @@ def _run(
         interrupted = True
     finally:
         results.close()  # type: ignore[attr-defined]
+    if interrupted:
+        # what was saved last may not be counted yet, and was perhaps the last of all
+        plan = Plan(ready.spec, ready.cells, store)
+        interrupted = plan.n_open > 0
     return SweepResult(
         store.path,
         len(ready.cells),
         store.n_results(),
         resumed,
         plan.n_failed,
-        plan.n_damaged,
+        n_damaged,
         interrupted,
+        plan.n_open,
     )
