@@ -20,9 +20,12 @@ if TYPE_CHECKING:
     from oscsim.bridge.language import LanguageRun
     from oscsim.bridge.language_compare import LanguageComparison
     from oscsim.bridge.text_data import ByteText, read_bytes
+    from oscsim.design.interactions import interactions
+    from oscsim.design.pareto import pareto
     from oscsim.design.rule import DesignRule, fit_rule
     from oscsim.design.run import sweep
     from oscsim.design.spec import read_spec
+    from oscsim.design.store_file import open_store
     from oscsim.design.table import read_table
     from oscsim.energy.ledger import Ledger, account
     from oscsim.errors import OscsimError
@@ -100,6 +103,9 @@ _HOME = {
     "robustness": "study.robustness",
     "DesignRule": "design.rule",
     "fit_rule": "design.rule",
+    "interactions": "design.interactions",
+    "open_store": "design.store_file",
+    "pareto": "design.pareto",
     "read_spec": "design.spec",
     "read_table": "design.table",
     "sweep": "design.run",
@@ -133,14 +139,17 @@ __all__ = [
     "fit_rule",
     "generate",
     "infer",
+    "interactions",
     "ladder",
     "lattice",
     "load_checkpoint",
     "local_order_parameter",
     "locked_clusters",
     "natural_frequencies",
+    "open_store",
     "order_parameter",
     "pairwise_coherence",
+    "pareto",
     "plot",
     "potential",
     "price",

@@ -25,6 +25,16 @@ SETS = {"relative_diffusion": "diffusion", "relative_settle_time": "settle_time"
 """Field that a relative axis sets."""
 
 PLAIN = ("device", "digital", *RELATIVE, *FIELDS)
+NEAR = 0.7
+"""Likeness from which on a name is taken for a misspelt one (difflib)."""
+
+ELSEWHERE = {
+    "noise": "thermal noise of the phases is diffusion or relative_diffusion, that of "
+    "the read-out readout_noise",
+    "d_osc": "each checkpoint has its own: list several under checkpoints",
+}
+"""Names that are asked for and that axes have under another."""
+
 _OF_LAYER = re.compile(r"layer(\d+)\.(\w+)")
 _PLACE = re.compile(r"layer(\d+)(?:\.head(\d+))?")
 
@@ -95,11 +105,13 @@ def require_axis(name: str) -> None:
     field = field_of(name)
     if field in known:
         return
-    near = difflib.get_close_matches(field, known, n=1, cutoff=0.4)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
+    if field in ELSEWHERE:
+        raise ValueError(f"axes: {name!r} is no axis: {ELSEWHERE[field]}")
+    near = difflib.get_close_matches(field, known, n=1, cutoff=NEAR)
+    hint = f"did you mean {near[0]!r}?" if near else f"fields are {', '.join(FIELDS)}"
     raise ValueError(
         f"axes: {name!r} is no axis: a field of a device, layerN.FIELD, device, "
-        f"digital, {' or '.join(RELATIVE)}{hint}"
+        f"digital, {' or '.join(RELATIVE)}; {hint}"
     )
 
 

@@ -3,16 +3,25 @@
 import sys
 from dataclasses import dataclass
 from time import process_time
+from typing import NamedTuple
 
 import numpy as np
 
+from oscsim.design.cells import Cell
 from oscsim.design.run import Prepared
+from oscsim.design.subject import Subject
 from oscsim.design.work import Task, work
 
 MILLION = 1_000_000
 BYTES_PER_RESULT = 500
 BYTES_PER_CELL = 3500
 """Of rows of the store, measured on the stores of two sweeps, besides the items."""
+
+CHIPS_PER_TRIAL = 10
+"""Chips of a sweep for each that is run to foretell it."""
+
+PAIR = 2
+"""Trials of a shape: one that may compile, and one that is timed."""
 
 
 @dataclass(frozen=True)
@@ -23,27 +32,49 @@ class Forecast:
     ----------
     cells, tasks : int
         Cells, and chips of all cells.
+    most_tasks : int
+        Chips of all cells if a precision needs the most it may; else ``tasks``.
     task_s : float
-        Processor time of one chip of one cell: mean over the trials (s).
-    cpu_s : float
-        Of all of them (s).
+        Processor time of one chip of one cell: mean over all cells, each as the
+        trial of its checkpoint's shape (s); NaN without trials.
     memory_bytes : float
         Largest resident size of this process so far, a bound for a worker, which
         loads no more: measured on byte models, workers took .76 of it (.83 under
-        Dask), and as much as this process where they compile first.
-    store_bytes : float
-        Size of the store at the end.
+        Dask), and as much as this process where they compile first. NaN without
+        trials.
+    bytes_per_task : float
+        Of the store, for each chip (bytes).
     trials : int
         Chips that were run to find out.
     """
 
     cells: int
     tasks: int
+    most_tasks: int
     task_s: float
-    cpu_s: float
     memory_bytes: float
-    store_bytes: float
+    bytes_per_task: float
     trials: int
+
+    @property
+    def cpu_s(self) -> float:
+        """Processor time of all chips (s)."""
+        return self.task_s * self.tasks
+
+    @property
+    def most_cpu_s(self) -> float:
+        """Processor time of the most chips (s)."""
+        return self.task_s * self.most_tasks
+
+    @property
+    def store_bytes(self) -> float:
+        """Size of the store at the end."""
+        return self.tasks * self.bytes_per_task + self.cells * BYTES_PER_CELL
+
+    @property
+    def most_store_bytes(self) -> float:
+        """Size of the store with the most chips."""
+        return self.most_tasks * self.bytes_per_task + self.cells * BYTES_PER_CELL
 
     def wall_s(self, workers: int) -> float:
         """Return the time on a number of workers, each with a core of its own (s)."""
@@ -60,42 +91,78 @@ class Forecast:
         return self.store_bytes * MILLION / self.cells
 
 
-def forecast(ready: Prepared, trials: int = 1) -> Forecast:
-    """Run a few chips of every checkpoint and foretell the whole sweep.
+def forecast(ready: Prepared, least: int = 0) -> Forecast:
+    """Run a few chips and foretell the whole sweep.
 
-    The cells tried are spread evenly over those of a checkpoint, each run once
-    before it is timed, as its first run may compile. Their results are not kept: a
-    sweep runs them again, with the same bits.
+    Checkpoints of one shape (d_osc, layers, width and all else of the configuration,
+    and items) take as long as each other: of each shape two chips are run, one that
+    may compile and one that is timed, of the middle cell of a checkpoint. All trials
+    together are at most a tenth of the sweep's chips; shapes that are left out then
+    take the mean of the others. Their results are not kept: a sweep runs them again,
+    with the same bits.
 
     Parameters
     ----------
     ready : Prepared
         The sweep.
-    trials : int
-        Cells of each checkpoint to time, besides its last one.
+    least : int
+        Trials that are run in any case, of however small a sweep.
     """
-    spent = []
-    for name in ready.subjects:
-        cells = [cell for cell in ready.cells if cell.subject == name]
-        tried = np.linspace(0, len(cells) - 1, trials + 2).astype(int)
-        for index in tried:
-            work(ready.subjects, Task(cells[index], 0, ready.spec.repeats))
-        for index in tried[1:]:
-            started = process_time()
-            work(ready.subjects, Task(cells[index], 1, ready.spec.repeats))
-            spent.append(process_time() - started)
-    task_s = float(np.mean(spent))
+    shapes = _shapes(ready)
+    budget = max(least, ready.n_tasks // CHIPS_PER_TRIAL) // PAIR
+    at = np.linspace(0, len(shapes) - 1, min(budget, len(shapes)))
+    tried = [shapes[round(place)] for place in at]
+    spent = [_timed(ready, one.cell) for one in tried]
+    counts = [one.n_cells for one in tried]
     items = float(np.mean([len(s.data) for s in ready.subjects.values()]))
+    most = ready.spec.precision
     return Forecast(
         cells=len(ready.cells),
         tasks=ready.n_tasks,
-        task_s=task_s,
-        cpu_s=task_s * ready.n_tasks,
-        memory_bytes=_resident(),
-        store_bytes=ready.n_tasks * (8 * items + BYTES_PER_RESULT)
-        + len(ready.cells) * BYTES_PER_CELL,
-        trials=len(spent),
+        most_tasks=len(ready.cells) * (most.most_chips if most else ready.spec.chips),
+        task_s=float(np.average(spent, weights=counts)) if spent else float("nan"),
+        memory_bytes=_resident() if spent else float("nan"),
+        bytes_per_task=8 * items + BYTES_PER_RESULT,
+        trials=PAIR * len(spent),
     )
+
+
+class _Shape(NamedTuple):
+    """The cell that stands for checkpoints of one shape, and how many it stands for."""
+
+    cell: Cell
+    n_cells: int
+
+
+def _shapes(ready: Prepared) -> list[_Shape]:
+    """Return the shapes of the checkpoints, in order, each with its middle cell."""
+    cells: dict[str, list[Cell]] = {}
+    for cell in ready.cells:
+        cells.setdefault(cell.subject, []).append(cell)
+    alike: dict[tuple[str, int], list[str]] = {}
+    for name in cells:
+        alike.setdefault(_shape(ready.subjects[name]), []).append(name)
+    return [
+        _Shape(
+            cells[names[0]][len(cells[names[0]]) // 2],
+            sum(len(cells[name]) for name in names),
+        )
+        for names in alike.values()
+    ]
+
+
+def _shape(subject: Subject) -> tuple[str, int]:
+    """Return what the time of a chip hangs on: the configuration, and the items."""
+    said = {"vocabulary", "feature_mean", "feature_std"}
+    return subject.checkpoint.config.model_dump_json(exclude=said), len(subject.data)
+
+
+def _timed(ready: Prepared, cell: Cell) -> float:
+    """Return the processor time of a chip of a cell, once it is compiled (s)."""
+    work(ready.subjects, Task(cell, 0, ready.spec.repeats))
+    started = process_time()
+    work(ready.subjects, Task(cell, 1, ready.spec.repeats))
+    return process_time() - started
 
 
 def _resident() -> float:

@@ -55,6 +55,15 @@ class FamilyAt:
     gap: GapAt | None
     best: BestDimension | None
 
+    def standing(self, d_osc: int) -> str:
+        """Return whether a d_osc is the best, not told apart from it, or neither."""
+        best = self.best
+        if best is None:
+            return ""
+        if d_osc == best.d_osc:
+            return "best"
+        return "undecided" if d_osc in best.undecided else ""
+
 
 @dataclass(frozen=True)
 class FamilyRule:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from oscsim.design.axes import Value, field_of
 from oscsim.design.axis_rule import AxisRule, axis_rules
@@ -13,8 +14,11 @@ from oscsim.design.optimum import optima as best_models
 from oscsim.design.ranking import Ranking
 from oscsim.design.ranking import rankings as ranked
 from oscsim.design.replicates import RESAMPLES
-from oscsim.design.table import SweepTable
+from oscsim.design.table import SweepTable, counted
 from oscsim.errors import SpecError
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 OF_FAMILIES = 10
 """Resamples of families for each over chips."""
@@ -23,7 +27,7 @@ LOSSES = (0.01, 0.02, 0.05, 0.10)
 """Shares of the digital metric that may be lost."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class DesignRule:
     """All rules of a sweep.
 
@@ -52,6 +56,20 @@ class DesignRule:
     held: Mapping[str, Value]
     rankings: tuple[Ranking, ...] = ()
     families: tuple[FamilyRule, ...] = ()
+
+    def __repr__(self) -> str:
+        losses = ", ".join(f"{100 * loss:g} %" for loss in self.losses)
+        return (
+            f"<DesignRule of {self.table.name!r}: {counted(self.rules, 'rule')} for "
+            f"losses of {losses}>"
+        )
+
+    def to_xarray(self) -> "xr.Dataset":
+        """Return cells, rules, laws, optima and front, as `rule_dataset` says."""
+        from oscsim.design.pareto import pareto  # noqa: PLC0415
+        from oscsim.design.rule_dataset import rule_dataset  # noqa: PLC0415
+
+        return rule_dataset(self, pareto(self.table))
 
 
 def fit_rule(

@@ -14,7 +14,7 @@ from oscsim.design.cells import Cell, cells_of
 from oscsim.design.latency import Latencies
 from oscsim.design.local import Done, Take, run_here, run_locally
 from oscsim.design.plan import Plan
-from oscsim.design.spec import SweepSpec
+from oscsim.design.spec import SweepSpec, read_spec
 from oscsim.design.store import Store
 from oscsim.design.store_file import create_or_resume
 from oscsim.design.subject import Known, Subject, learn, subjects_of
@@ -132,6 +132,8 @@ class SweepResult:
         Chips of an earlier run that were damaged in the store, and run again.
     interrupted : bool
         Whether it was stopped before its end.
+    left : int
+        Chips that are known to be needed and are not in the store.
     """
 
     store: Path
@@ -141,10 +143,11 @@ class SweepResult:
     failures: int
     repeated: int
     interrupted: bool
+    left: int = 0
 
 
 def sweep(
-    spec: SweepSpec | Prepared,
+    spec: SweepSpec | Prepared | str | Path,
     store: str | Path,
     *,
     workers: int | None = None,
@@ -156,8 +159,8 @@ def sweep(
 
     Parameters
     ----------
-    spec : SweepSpec or Prepared
-        What to run.
+    spec : SweepSpec, Prepared, str or Path
+        What to run; a text or path names a TOML file.
     store : str or Path
         SQLite file; a sweep that was stopped goes on where it was.
     workers : int, optional
@@ -183,6 +186,8 @@ def sweep(
     StoreError
         If the store or the workers fail on the way; what was committed stays.
     """
+    if isinstance(spec, str | Path):
+        spec = read_spec(spec)
     ready = prepare(spec) if isinstance(spec, SweepSpec) else spec
     if scheduler is not None and workers is not None:
         raise SpecError("give workers or a scheduler, not both")
@@ -231,7 +236,7 @@ def _run(
     progress: Progress,
 ) -> SweepResult:
     plan = Plan(ready.spec, ready.cells, store)
-    resumed = plan.n_done
+    resumed, n_damaged = plan.n_done, plan.n_damaged
     interrupted = False
     latency = Latencies(ready.subjects)
     progress(plan.n_done, plan.n_known)
@@ -246,12 +251,17 @@ def _run(
         interrupted = True
     finally:
         results.close()  # type: ignore[attr-defined]
+    if interrupted:
+        # what was saved last may not be counted yet, and was perhaps the last of all
+        plan = Plan(ready.spec, ready.cells, store)
+        interrupted = plan.n_open > 0
     return SweepResult(
         store.path,
         len(ready.cells),
         store.n_results(),
         resumed,
         plan.n_failed,
-        plan.n_damaged,
+        n_damaged,
         interrupted,
+        plan.n_open,
     )

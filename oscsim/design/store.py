@@ -143,6 +143,11 @@ class Store:
         """Return how many results are there."""
         return int(self._one("SELECT count(*) FROM results")[0])
 
+    def mean_seconds(self) -> float:
+        """Return the mean processor time of the results (s), NaN without any."""
+        found = self._one("SELECT avg(seconds) FROM results")[0]
+        return float("nan") if found is None else float(found)
+
     def drop(self, keys: Iterable[tuple[str, int]]) -> None:
         """Take results out, to be run again."""
         rows = list(keys)

@@ -1,18 +1,23 @@
 """A store as arrays: what every cell lost, chip by chip."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from oscsim.design.axes import Point, Value
 from oscsim.design.store import Store
+from oscsim.design.store_file import open_store
 from oscsim.design.subject import Known
 from oscsim.errors import SpecError
 from oscsim.typing import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +64,7 @@ class CellResult:
     in_full_scales: bool = False
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SweepTable:
     """Everything that a store holds but the numbers of single items.
 
@@ -91,6 +96,20 @@ class SweepTable:
     known: Mapping[str, Known]
     cells: tuple[CellResult, ...]
     missing: int
+
+    def __repr__(self) -> str:
+        models = sum(not about["is_twin"] for about in self.subjects.values())
+        return (
+            f"<SweepTable {self.name!r}: {self.metric}, {counted(self.cells, 'cell')} "
+            f"of {counted(range(models), 'model')}, axes "
+            f"{', '.join(self.axes) or 'none'}>"
+        )
+
+    def to_xarray(self) -> "xr.Dataset":
+        """Return the cells by named dimensions, as `table_dataset` says."""
+        from oscsim.design.table_dataset import table_dataset  # noqa: PLC0415
+
+        return table_dataset(self)
 
     @property
     def is_loss_bits(self) -> bool:
@@ -175,14 +194,28 @@ def paired(
     return np.stack(columns, axis=1), common
 
 
-def read_table(store: Store) -> SweepTable:
+def counted(things: Sized, word: str) -> str:
+    """Return how many there are in words: "1 cell", "1,204 cells"."""
+    return f"{len(things):,} {word}{'s' * (len(things) != 1)}"
+
+
+def read_table(store: Store | str | Path) -> SweepTable:
     """Return what a store holds.
+
+    Parameters
+    ----------
+    store : Store, str or Path
+        An open store, or the file that a sweep wrote.
 
     Raises
     ------
     SpecError
-        If it holds no result yet.
+        If there is no such file, it is no store, is damaged, or holds no result
+        yet.
     """
+    if not isinstance(store, Store):
+        with open_store(store) as opened:
+            return read_table(opened)
     found = store.results()
     if found.damaged:
         digest, chip = found.damaged[0]

@@ -95,7 +95,7 @@ def gap_csv(rule: FamilyRule, metric: str) -> bytes:
         for d, level in place.levels.items():
             gap = (None,) * 3 if place.gap is None else place.gap.gaps[d]
             numbers = (len(level.trainings), level.metric, level.spread)
-            rows.append(("model", place.value, d, *numbers, *gap, standing(place, d)))
+            rows.append(("model", place.value, d, *numbers, *gap, place.standing(d)))
         line = law_points(place)
         if line is not None:
             nothing = (None,) * 3
@@ -104,16 +104,6 @@ def gap_csv(rule: FamilyRule, metric: str) -> bytes:
                 for d, gap in zip(*line, strict=True)
             ]
     return written(header, rows)
-
-
-def standing(place: FamilyAt, d_osc: int) -> str:
-    """Return whether a d_osc is the best, not told apart from it, or neither."""
-    best = place.best
-    if best is None:
-        return ""
-    if d_osc == best.d_osc:
-        return "best"
-    return "undecided" if d_osc in best.undecided else ""
 
 
 def law_points(place: FamilyAt) -> tuple[list[float], list[float]] | None:

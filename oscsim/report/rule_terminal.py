@@ -19,6 +19,7 @@ from oscsim.design.pareto import (
 from oscsim.design.replicates import Interval
 from oscsim.design.rule import DesignRule
 from oscsim.report.axis_words import said_point
+from oscsim.report.conditions import said_conditions
 from oscsim.report.family_terminal import print_families
 from oscsim.report.numbers import quantity
 
@@ -47,6 +48,9 @@ def print_rule(
     table = rule.table
     left = f", {table.missing} without results" if table.missing else ""
     console.print(f"{table.name}: {table.metric}, {len(table.cells):,} cells{left}")
+    conditions = said_conditions(table)
+    if conditions:
+        console.print(conditions)
     _print_allowed(console, rule)
     _print_laws(console, rule)
     print_families(console, rule)

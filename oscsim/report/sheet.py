@@ -5,11 +5,11 @@ from typing import Any
 
 from oscsim.design.pareto import ParetoPoint
 from oscsim.design.rule import DesignRule
+from oscsim.design.rule_dataset import rule_dataset
 from oscsim.files import write_whole
 from oscsim.report.column import formats
 from oscsim.report.family_csv import families_csv
 from oscsim.report.rule_csv import laws_csv, rule_csv
-from oscsim.report.rule_dataset import netcdf, rule_dataset
 from oscsim.report.sheet_cells import DeviceOf
 from oscsim.report.sheet_figures import drawn_figures
 from oscsim.report.sheet_page import page
@@ -62,7 +62,7 @@ def write_sheet(
         "sheet.html": page(rule, content, front, device_of, drawn).encode(),
         "rule.csv": rule_csv(content),
         "laws.csv": laws_csv(content),
-        "sweep.nc": netcdf(rule_dataset(rule, front)),
+        "sweep.nc": bytes(rule_dataset(rule, front).to_netcdf(engine="scipy")),
     }
     if rule.families:
         contents["families.csv"] = families_csv(rule.families)

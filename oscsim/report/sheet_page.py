@@ -16,6 +16,7 @@ from oscsim.design.rule import DesignRule
 from oscsim.design.surrogate import surrogates
 from oscsim.report import sheet_sections as parts
 from oscsim.report.axis_words import metric_words, named
+from oscsim.report.conditions import said_conditions
 from oscsim.report.loss_figure import LEAST_R2
 from oscsim.report.markup import paragraph
 from oscsim.report.rule_terminal import unpriced_words
@@ -115,11 +116,13 @@ def _subtitle(rule: DesignRule) -> str:
     n = sum(not about["is_twin"] for about in table.subjects.values())
     chips = sorted({len(cell.values) for cell in table.cells})
     many = str(chips[0]) if len(chips) == 1 else f"{chips[0]} to {chips[-1]}"
+    conditions = said_conditions(table)
     left = f"; {table.missing:,} cells have no results yet" if table.missing else ""
     return (
         f"{len(table.cells):,} cells of {n} model{'s' * (n > 1)}, {many} "
         f"chip{'s' * (chips[-1] > 1)} each{left}. Simulated hardware; intervals are "
         "95 % over chips on the same items."
+        + (f" Run with {conditions}." if conditions else "")
     )
 
 

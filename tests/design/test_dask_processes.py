@@ -106,5 +106,5 @@ def test_the_slurm_script_ends_before_the_time_limit(tmp_path):
     job.send_signal(signal.SIGTERM)
     _, told = job.communicate(timeout=60)
     assert job.returncode == 143
-    assert told.splitlines()[-1].endswith("chips; the same command goes on")
+    assert told.splitlines()[-1].endswith("left; the same command goes on")
     assert everything(store)[0]

@@ -30,7 +30,7 @@ def test_a_signal_ends_a_sweep_in_one_sentence(tmp_path, number, code):
     lines = told.decode().splitlines()
     assert len(lines) == 1
     assert lines[0].startswith("oscsim: interrupted after ")
-    assert lines[0].endswith(" chips; the same command goes on")
+    assert lines[0].endswith(" are left; the same command goes on")
     assert f" {len(everything(store)[0])} chips" in lines[0]
     assert not any(map(is_alive, workers))
     assert not store.with_name("ended.sqlite-wal").exists()
@@ -60,8 +60,30 @@ def test_a_chip_that_was_just_saved_is_counted(tmp_path, monkeypatch):
     monkeypatch.setattr(Plan, "finished", stop)
     store = tmp_path / "one.sqlite"
     result = sweep(small(tmp_path), store, workers=1)
-    assert (result.interrupted, result.chips) == (True, 1)
+    assert (result.interrupted, result.chips, result.left) == (True, 1, 7)
     assert len(everything(store)[0]) == 1
+
+
+def test_a_signal_after_the_last_chip_finds_the_sweep_finished(tmp_path):
+    """One chip earlier it is interrupted, and says how many are left."""
+    ready = small(tmp_path)
+
+    def end_at(last):
+        def end(done, _all):
+            if done == last:
+                signal.raise_signal(signal.SIGTERM)
+
+        return end
+
+    for last, interrupted in ((7, True), (8, False)):
+        store = tmp_path / f"{last}.sqlite"
+        with ended_by_signals():
+            found = sweep(ready, store, workers=1, progress=end_at(last))
+        assert (found.interrupted, found.chips, found.left) == (
+            interrupted,
+            last,
+            8 - last,
+        )
 
 
 def test_signals_are_as_before_afterwards():

@@ -15,7 +15,7 @@ class Tried(Exception):
 
 @pytest.fixture
 def no_trials(monkeypatch):
-    def forecast(_ready):
+    def forecast(_ready, **_):
         raise Tried
 
     monkeypatch.setattr(cost, "forecast", forecast)

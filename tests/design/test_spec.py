@@ -127,6 +127,10 @@ def test_a_place_that_does_not_exist_is_refused(text):
     [
         ({"axes": {"weight_bit": [3]}}, "did you mean 'weight_bits'"),
         ({"axes": {"layer0.settletime": [3]}}, "did you mean 'settle_time'"),
+        ({"axes": {"temperature": [300]}}, r"digital, .*; fields are .*diffusion"),
+        ({"axes": {"noise": [0.1]}}, "is diffusion or relative_diffusion, that of"),
+        ({"axes": {"layer0.noise": [0.1]}}, "is diffusion or relative_diffusion"),
+        ({"axes": {"d_osc": [2, 8]}}, "list several under checkpoints"),
         ({"axes": {"weight_bits": []}}, "axes.weight_bits is empty"),
         ({"axes": {}}, "axes: a design 'grid' needs them"),
         ({"axes": {"weight_bits": 3}}, "axes.weight_bits must be a list"),

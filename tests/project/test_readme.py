@@ -4,11 +4,15 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from oscsim.cli import run
+from oscsim.design.run import prepare
+from oscsim.design.spec import Design, parse_spec
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -56,6 +60,21 @@ def test_circuits_run_as_the_readme_says(checkout, capsys):
     assert len(chosen) == 5
     for command in chosen:
         assert run(shlex.split(command)[1:]) == 0, capsys.readouterr().err
+
+
+@pytest.mark.parametrize("block", blocks("toml"))
+def test_specifications_of_sweeps_can_be_prepared_where_the_readme_saves_them(block):
+    spec = parse_spec(
+        tomllib.loads(block) | {"name": "my"}, ROOT / "examples" / "sweeps"
+    )
+    ready = prepare(spec.model_copy(update={"windows": 1}))
+    expected = {"grid": 24, "list": 3, "latin-hypercube": 24}[spec.design]
+    assert len(ready.cells) == expected
+
+
+def test_the_readme_shows_every_design():
+    shown = {tomllib.loads(block).get("design", "grid") for block in blocks("toml")}
+    assert shown == set(get_args(Design))
 
 
 @pytest.mark.parametrize("block", blocks("python"))

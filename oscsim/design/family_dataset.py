@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from oscsim.design.family_rule import FamilyAt, FamilyRule
-from oscsim.report.family_csv import standing
 
 _GAP = {"long_name": "perplexity per byte above softmax"}
 
@@ -41,7 +40,7 @@ def family_variables(rules: Sequence[FamilyRule]) -> dict[str, Any]:
         "level_trainings": ("family_level", [len(one.trainings) for one in at]),
         "level_metric": ("family_level", [one.metric for one in at]),
         "level_spread": ("family_level", [one.spread for one in at]),
-        "level_standing": ("family_level", [standing(p, d) for _, p, d in levels]),
+        "level_standing": ("family_level", [p.standing(d) for _, p, d in levels]),
     }
     for k, end in enumerate(("", "_low", "_high")):
         found[f"level_gap{end}"] = ("family_level", gaps[:, k], _GAP)

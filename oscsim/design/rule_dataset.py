@@ -1,4 +1,4 @@
-"""Everything that a sweep gave, as one data set of named dimensions."""
+"""Cells, rules, laws, optima and the front as one data set of named dimensions."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,13 +6,10 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from oscsim.design.axes import Value
+from oscsim.design.family_dataset import family_variables
 from oscsim.design.pareto import ParetoPoint
 from oscsim.design.rule import DesignRule
-from oscsim.design.table import SweepTable
-from oscsim.report.family_dataset import family_variables
-
-QUANTILES = (0.1, 0.5, 0.9)
+from oscsim.design.table_dataset import JOULES, QUANTILES, about, cell_variables, number
 
 
 def rule_dataset(rule: DesignRule, points: Sequence[ParetoPoint]) -> xr.Dataset:
@@ -21,7 +18,7 @@ def rule_dataset(rule: DesignRule, points: Sequence[ParetoPoint]) -> xr.Dataset:
     Dimensions: ``cell`` and ``chip`` (NaN where a cell has fewer, or a chip has no
     value), ``rule`` (a model and a number) with ``allowed_loss``, ``optimum``,
     ``point`` of the plane of metric and energy, ``quantile`` of joules; of families
-    as `oscsim.report.family_dataset.family_variables`. Allowed
+    as `oscsim.design.family_dataset.family_variables`. Allowed
     values are infinite where every stored value is good enough, or none is.
 
     Parameters
@@ -31,7 +28,7 @@ def rule_dataset(rule: DesignRule, points: Sequence[ParetoPoint]) -> xr.Dataset:
     points : sequence of ParetoPoint
         From `oscsim.design.pareto.pareto`.
     """
-    found: dict[str, Any] = _cells(rule.table) | _points(points)
+    found: dict[str, Any] = cell_variables(rule.table) | _points(points)
     if rule.rules:
         found |= _rules(rule)
     if rule.optima:
@@ -39,55 +36,7 @@ def rule_dataset(rule: DesignRule, points: Sequence[ParetoPoint]) -> xr.Dataset:
     if rule.families:
         found |= family_variables(rule.families)
     coordinates = {"quantile": list(QUANTILES), "allowed_loss": list(rule.losses)}
-    about = {"sweep": rule.table.name, "metric": rule.table.metric}
-    versions = {f"version_{name}": v for name, v in rule.table.versions.items()}
-    return xr.Dataset(found, coordinates, about | versions)
-
-
-def netcdf(data: xr.Dataset) -> bytes:
-    """Return a data set as a NetCDF file of version 3."""
-    return bytes(data.to_netcdf(engine="scipy"))
-
-
-def _cells(table: SweepTable) -> dict[str, Any]:
-    cells = table.cells
-    chips = 1 + max(int(cell.chips.max()) for cell in cells)
-    metric = np.full((len(cells), chips), np.nan)
-    loss = metric.copy()
-    for k, cell in enumerate(cells):
-        metric[k, cell.chips] = cell.values
-        loss[k, cell.chips] = table.loss(cell)
-    nothing = (np.nan,) * 3
-    found: dict[str, Any] = {
-        "model": ("cell", [cell.subject for cell in cells]),
-        "d_osc": ("cell", [_number(table.d_osc(cell.subject)) for cell in cells]),
-        "digital": ("cell", [table.known[cell.subject].value for cell in cells]),
-        "metric": (("cell", "chip"), metric),
-        "loss": (("cell", "chip"), loss, _LOSS),
-        "joules": (("cell", "quantile"), [c.joules or nothing for c in cells], _JOULES),
-        "latency": ("cell", [_number(c.latency_s) for c in cells], {"units": "s"}),
-    }
-    for share in ("clipped", "zeroed", "undriven", "unsettled"):
-        found[share] = ("cell", [getattr(cell, share) for cell in cells])
-    for name in (*table.axes, *table.single_axes):
-        values = [cell.point.get(name) for cell in cells]
-        found[f"axis_{name}"] = ("cell", _column(values))
-    return found
-
-
-_JOULES = {"units": "J", "long_name": "system total per token"}
-_LOSS = {"long_name": "share of the digital metric lost"}
-
-
-def _column(values: list[Value | None]) -> list[Any]:
-    """Return numbers where all are, and texts otherwise."""
-    if all(isinstance(v, int | float) and not isinstance(v, bool) for v in values):
-        return [float(v) for v in values if v is not None]
-    return ["" if v is None else str(v) for v in values]
-
-
-def _number(value: float | None) -> float:
-    return np.nan if value is None else float(value)
+    return xr.Dataset(found, coordinates, about(rule.table))
 
 
 def _rules(rule: DesignRule) -> dict[str, Any]:
@@ -120,7 +69,7 @@ def _optima(rule: DesignRule) -> dict[str, Any]:
         "optimum_axis": ("optimum", [one.axis for one in optima]),
         "optimum_value": ("optimum", [one.value for one in optima]),
         "optimum_model": ("optimum", [one.best for one in optima]),
-        "optimum_d_osc": ("optimum", [_number(one.d_osc) for one in optima]),
+        "optimum_d_osc": ("optimum", [number(one.d_osc) for one in optima]),
         "optimum_metric": ("optimum", [one.metric for one in optima]),
         "optimum_undecided": ("optimum", [", ".join(o.undecided) for o in optima]),
     }
@@ -134,7 +83,7 @@ def _points(points: Sequence[ParetoPoint]) -> dict[str, Any]:
         "point_kind": ("point", [p.kind for p in points]),
         "point_metric": ("point", [p.metric for p in points]),
         "point_half_width": ("point", [p.half_width for p in points]),
-        "point_joules": (("point", "quantile"), [p.joules for p in points], _JOULES),
+        "point_joules": (("point", "quantile"), [p.joules for p in points], JOULES),
         "point_is_front": ("point", [int(p.is_front) for p in points]),
         "point_is_within_error": ("point", [int(p.is_within_error) for p in points]),
     }
