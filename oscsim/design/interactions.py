@@ -1,6 +1,7 @@
 """Which two hardware numbers are worse together, and which matters most."""
 
 import itertools
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -185,13 +186,21 @@ def sobol(
     Raises
     ------
     SpecError
-        If there are fewer than two axes, or a combination is missing.
+        If there are fewer than two axes, or a combination is missing: told before
+        anything of the size of the grid is made where there are fewer cells.
     """
     if len(axes) < 2:
         raise SpecError(f"Sobol indices need two axes at least, got {len(axes)}")
     values = [np.array(sorted(float(v) for v in table.axis(name))) for name in axes]
     fixed: dict[str, Value] = {n: table.axis(n)[0] for n in table.single_axes}
     fixed |= {name: value for name, value in held.items() if name not in axes}
+    size = math.prod(len(v) for v in values)
+    there = sum(cell.subject == subject for cell in table.cells)
+    if there < size:
+        raise SpecError(
+            f"a full grid of {', '.join(axes)} has {size:,} combinations, {subject} "
+            f"has {there:,} cells"
+        )
     loss = np.full([len(v) for v in values], np.nan)
     for at in np.ndindex(loss.shape):
         chosen = {n: float(v[k]) for n, v, k in zip(axes, values, at, strict=True)}

@@ -1,6 +1,5 @@
 """What a model would do between the cells of a full grid, by interpolation."""
 
-import itertools
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -233,8 +232,16 @@ def surrogates(table: SweepTable) -> tuple[tuple[Surrogate, ...], dict[str, str]
 
 
 def _choices(table: SweepTable, others: tuple[str, ...]) -> Iterator[dict[str, Value]]:
-    for combination in itertools.product(*(table.axis(name) for name in others)):
-        yield dict(zip(others, combination, strict=True))
+    """Yield the values of axes that stand together in a cell, in the axes' order."""
+    values = [table.axis(name) for name in others]
+    place = [{v: k for k, v in enumerate(known)} for known in values]
+    together = {
+        tuple(of[c.point[n]] for n, of in zip(others, place, strict=True))
+        for c in table.cells
+        if all(name in c.point for name in others)
+    }
+    for at in sorted(together):
+        yield {n: v[k] for n, v, k in zip(others, values, at, strict=True)}
 
 
 def _numbers(
@@ -255,7 +262,17 @@ def _numbers(
         and all(cell.point.get(n) == v for n, v in chosen.items())
         and all(name in cell.point for name in axes)
     ]
-    if len(kept) != size:
+    if len(kept) > size:
+        some = sorted(
+            name
+            for name in table.single_axes
+            if any(name not in cell.point for _, cell in kept)
+        )
+        return (
+            f"{len(kept):,} cells have a value, {', '.join(axes) or 'these choices'} "
+            f"{size:,} combinations: only some of the points give {', '.join(some)}"
+        )
+    if len(kept) < size:
         return f"{len(kept):,} cells have a value, a full grid has {size:,}"
     places = np.full(shape, -1)
     for number, cell in kept:

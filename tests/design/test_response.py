@@ -1,13 +1,16 @@
 """Quadratic surfaces through scattered points, and what they refuse."""
 
 import dataclasses
+import time
 
 import numpy as np
 import pytest
 
 from oscsim.design.axes import Axis, latin_hypercube
-from oscsim.design.interactions import sobol, sobol_of_surface
+from oscsim.design.interactions import interactions, sobol, sobol_of_surface
 from oscsim.design.response import numeric_axes, response_surface
+from oscsim.design.rule import fit_rule
+from oscsim.design.surrogate import surrogates
 from oscsim.errors import SpecError
 from tests.design.test_rule import table
 
@@ -43,6 +46,27 @@ def test_a_quadratic_is_recovered_exactly():
         assert surface.at_shares(np.array([shares]))[0] == pytest.approx(
             truth, abs=1e-9
         )
+
+
+def test_a_hypercube_of_five_numbers_takes_no_grid_of_them_all():
+    """100 values each: 10^10 combinations, 80 GB, of which 100 were run."""
+    names = ("coupling_mismatch", "stuck_off", "stuck_on", "readout_noise", "diffusion")
+    made = scattered(lambda a, b: a + b, n=100)
+    drawn = latin_hypercube([Axis(n, (), 0.0, 1.0) for n in names], 100, seed=4)
+    cells = tuple(
+        dataclasses.replace(cell, point=point)
+        for cell, point in zip(made.cells, drawn, strict=True)
+    )
+    made = dataclasses.replace(made, cells=cells)
+    started = time.process_time()
+    rule = fit_rule(made)
+    assert not rule.rules
+    with pytest.raises(SpecError, match="has 10,000,000,000 combinations, m has 100"):
+        sobol(made, "m", names, rule.held)
+    assert interactions(rule) == ()
+    _, why_not = surrogates(made)
+    assert why_not == {"m": "100 cells have a value, a full grid has 10,000,000,000"}
+    assert time.process_time() - started < 2
 
 
 def test_goodness_is_of_points_left_out():

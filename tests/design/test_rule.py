@@ -440,6 +440,10 @@ def test_sobol_indices_need_a_full_grid_of_two():
     with pytest.raises(SpecError, match="two axes at least"):
         sobol(made, "m", ("stuck_off",), {})
     hole = dataclasses.replace(made, cells=made.cells[:-1])
+    with pytest.raises(SpecError, match="has 4 combinations, m has 3 cells"):
+        sobol(hole, "m", tuple(axes), {})
+    failed = dataclasses.replace(made.cells[3], values=np.full(6, np.nan))
+    hole = dataclasses.replace(made, cells=(*made.cells[:-1], failed))
     with pytest.raises(SpecError, match="1 of 4 combinations"):
         sobol(hole, "m", tuple(axes), {})
 

@@ -100,7 +100,23 @@ def test_two_cells_at_one_place_are_no_grid():
     cells = (*table.cells[1:], table.cells[1].__class__(**other))
     doubled = table.__class__(**table.__dict__ | {"cells": (*cells, table.cells[0])})
     _, why_not = surrogates(doubled)
-    assert why_not["osc-d2"] == "16 cells have a value, a full grid has 15"
+    assert why_not["osc-d2"] == (
+        "16 cells have a value, relative_diffusion, weight_bits 15 combinations: only "
+        "some of the points give stuck_on"
+    )
+
+
+def test_choices_that_no_cell_has_are_not_gone_through():
+    """Six choices of 20 values drawn 20 times: 20 places, not 64 million."""
+    names = [f"layer{k}.device" for k in range(6)]
+    table = sweep_table(axes={"weight_bits": range(2, 22)}, models=("osc-d2",))
+    cells = tuple(
+        cell.__class__(**cell.__dict__ | {"point": dict.fromkeys(names, f"d{k}")})
+        for k, cell in enumerate(table.cells)
+    )
+    grids, why_not = surrogates(table.__class__(**table.__dict__ | {"cells": cells}))
+    assert [grid.chosen[names[0]] for grid in grids] == [f"d{k}" for k in range(20)]
+    assert not why_not
 
 
 def test_axes_that_are_no_numbers_are_chosen():
