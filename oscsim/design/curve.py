@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from scipy.optimize import isotonic_regression
 
+from oscsim.design.bounds import bounds, whole
 from oscsim.design.replicates import RESAMPLES, Interval, resampled, stretched
 from oscsim.errors import SpecError
 from oscsim.typing import BoolArray, FloatArray
@@ -88,7 +89,8 @@ class Curve:
         through the next pair of stored values on either side: the interval ends
         where the nearest of those meets the loss, plus the scatter there. If there
         is only one such line, the other end is as far away; if there is none, the
-        ends are the two stored values.
+        ends are the two stored values. No end passes a stored value that is surely
+        too bad, or surely good enough, by itself (`oscsim.design.bounds.bounds`).
         """
 
         def reached(mean: FloatArray) -> FloatArray:
@@ -108,15 +110,43 @@ class Curve:
         again = np.array([reached(self.losses[rows].mean(axis=0)) for rows in draws])
         low = stretched(ends[0], again[:, 1], n).low
         high = stretched(ends[1], again[:, 2], n).high
+        low, high = self._bounded(loss, value, low, high)
         return Interval(*map(self._inside, (value, low, high)))
+
+    def allowed_whole(self, loss: float, found: Interval) -> Interval:
+        """Return what `allowed` found for a loss as whole numbers that are allowed."""
+        _, bad = self._sure(loss)
+        return whole(found, bad, is_up=self.better == "larger")
+
+    def _sure(self, loss: float) -> tuple[float | None, float | None]:
+        step = 1 if self.better == "smaller" else -1
+        return bounds(self.values[::step], self.losses[:, ::step], loss)
+
+    def _bounded(
+        self, loss: float, value: float, low: float, high: float
+    ) -> tuple[float, float]:
+        """Return ends (positions) that pass no value that is sure by itself."""
+        sure = self._sure(loss)
+        least, most = sure if self.better == "smaller" else sure[::-1]
+        if least is not None:
+            at = position(np.array([least]), self.values)
+            low = min(max(low, float(at[0])), value)
+        if most is not None:
+            at = position(np.array([most]), self.values)
+            high = max(min(high, float(at[0])), value)
+        return low, high
 
     def _inside(self, at: float) -> float:
         """Return the value at a position, infinite beyond the stored ones."""
-        first, *_, last = position(self.values)
+        where = position(self.values)
+        first, *_, last = where
         slack = 1e-9 * (last - first)
         if not first - slack <= at <= last + slack:
             return math.copysign(math.inf, at - first)
-        return value_at(float(np.clip(at, first, last)), self.values)
+        near = int(np.argmin(np.abs(where - at)))
+        if abs(where[near] - at) <= slack:
+            return float(self.values[near])
+        return value_at(at, self.values)
 
 
 def position(values: FloatArray, scale: FloatArray | None = None) -> FloatArray:

@@ -71,15 +71,8 @@ def said_allowed(one: AxisRule, loss: float) -> str:
     """
     found = one.allowed[loss]
     if is_whole(one.axis):
-        found = Interval(*(_to_good(end, one.curve.better) for end in found))
+        found = one.curve.allowed_whole(loss, found)
     return said_interval(found, one.curve.better)
-
-
-def _to_good(value: float, better: Better) -> float:
-    if not math.isfinite(value):
-        return value
-    slack = 1e-9 if better == "larger" else -1e-9
-    return float((math.ceil if better == "larger" else math.floor)(value - slack))
 
 
 def said_interval(found: Interval, better: Better) -> str:

@@ -9,7 +9,7 @@ import pytest
 from oscsim.design.axis_rule import curve_of
 from oscsim.design.curve import Curve, position, value_at
 from oscsim.design.laws import lost_alignment, power_law
-from oscsim.design.replicates import interval, widening
+from oscsim.design.replicates import Interval, interval, widening
 from oscsim.design.store_file import open_store
 from oscsim.design.table import read_table
 from oscsim.errors import SpecError
@@ -220,13 +220,76 @@ def test_an_interval_ends_within_the_data_or_beyond():
     x = np.array([0.0, 0.01, 0.03, 0.1])
     losses = np.array([0.0, 0.1, 0.3, 1.0]) + 0.12 * rng.normal(size=(4, 4))
     seen = set()
-    for limit in (0.08, 0.15, 0.3, 0.6, 0.9):
+    for limit in (0.08, 0.15, 0.3, 0.6, 0.9, 0.95):
         found = Curve(x, losses, "smaller").allowed(limit)
         for end in (found.low, found.high):
             assert math.isinf(end) or x[0] <= end <= x[-1]
         assert found.low <= found.value <= found.high
         seen |= {found.low, found.high}
     assert {-math.inf, math.inf} <= seen
+
+
+def scattered(values, means, halves, better):
+    """Eight chips whose means and 95 % Student intervals are given."""
+    chips = np.random.default_rng(6).normal(size=(8, 1))
+    chips = (chips - chips.mean()) / chips.std(ddof=1)
+    wide = 2.364624 / math.sqrt(8)
+    losses = np.array(means) + np.array(halves) / wide * chips
+    return Curve(np.array(values, float), losses, better)
+
+
+def test_no_end_passes_a_value_that_is_surely_too_bad():
+    """Three bits lose 7.5 +- .6 %: they are run, and no bracket for 5 % holds them."""
+    bits, lost = [3, 4, 5, 6, 8], [0.0745, 0.0456, 0.0387, 0.0372, 0.0371]
+    half = [0.006, 0.0049, 0.0047, 0.0045, 0.0046]
+    curve = scattered(bits, lost, half, "larger")
+    found = curve.allowed(0.05)
+    assert found.low == 3.0 < found.value < 4.0 <= found.high
+    assert curve.allowed_whole(0.05, found) == (4, 4, math.ceil(found.high))
+    # the same where three bits might do: the interval is open
+    open_end = scattered(bits, lost, [0.026, *half[1:]], "larger").allowed(0.05)
+    assert open_end.low == -math.inf
+
+
+def test_an_end_at_a_value_that_is_too_bad_is_the_next_whole_number():
+    """Four bits lose 7.7 +- .9 %: five are the least that may do."""
+    bits = [2, 3, 4, 5, 6, 8]
+    lost = [0.50, 0.20, 0.077, 0.05, 0.041, 0.04]
+    half = [0.3, 0.05, 0.009, 0.02, 0.011, 0.012]
+    curve = scattered(bits, lost, half, "larger")
+    found = curve.allowed(0.05)
+    assert 4.0 <= found.low < found.value == 5.0
+    assert curve.allowed_whole(0.05, found).low == 5
+    down = scattered([1, 2, 3], [0.01, 0.02, 0.09], [0.002] * 3, "smaller")
+    assert down.allowed_whole(0.05, Interval(2.9, 2.2, 3.0)) == (2, 2, 2)
+
+
+def test_no_end_passes_a_value_that_is_surely_good_enough():
+    """5 us lose .66 +- .13 %: for 1 % no bracket ends beyond."""
+    times = [1e-6, 2e-6, 5e-6]
+    mean, half = [0.0274, 0.0144, 0.0066], [0.0036, 0.0025, 0.0013]
+    found = scattered(times, mean, half, "larger").allowed(0.01)
+    assert times[1] < found.low < found.value < found.high == times[2]
+    open_end = scattered(times, mean, [*half[:2], 0.0035], "larger").allowed(0.01)
+    assert open_end.high == math.inf
+    # a better value that may be too bad takes the sureness away
+    longer = scattered([*times, 1e-5], [*mean, 0.006], [*half, 0.02], "larger")
+    assert longer.allowed(0.01).high == math.inf
+
+
+def test_ends_at_stored_values_cover_a_truth_at_one_of_them():
+    """The limit is the loss at a stored value: the hardest place for such an end."""
+    x = np.array([0.0, 1.0, 2.0, 3.0, 4.0])
+
+    def trial(rng):
+        losses = x + 0.3 * rng.normal(size=(8, 1)) + 0.2 * rng.normal(size=(8, 5))
+        found = Curve(x, losses, "smaller").allowed(2.0)
+        return (found.low <= 2.0, found.high >= 2.0)
+
+    below, above = covered(400, trial)
+    assert below >= 0.96
+    assert above >= 0.96
+    assert below + above < 2, "an interval that always covers would be too wide"
 
 
 @pytest.mark.parametrize(("d_osc", "truth"), DENSER.items())
