@@ -1,5 +1,6 @@
 """What one hardware number costs one model, and which value is good enough."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -42,6 +43,8 @@ class AxisRule:
         value run, where that is not 0.
     why_no_law : str
         Empty if there is one.
+    law_miss : float
+        `oscsim.design.laws.PowerLaw.largest_miss` of the law; NaN without one.
     """
 
     subject: str
@@ -53,6 +56,7 @@ class AxisRule:
     law: PowerLaw | None
     law_of: str
     why_no_law: str
+    law_miss: float = math.nan
 
 
 def curve_of(
@@ -115,7 +119,15 @@ def _with_law(rule: AxisRule, table: SweepTable, resamples: int) -> AxisRule:
         law = power_law(x[kept], beyond[:, kept], resamples=resamples)
     except SpecError as error:
         return replace(rule, law_of=law_of, why_no_law=str(error))
-    return replace(rule, law=law, law_of=law_of)
+    b = law.exponent
+    if b.low <= 0 <= b.high:
+        said = (
+            f"the loss does not follow {law_of} beyond its scatter: b {b.value:.2g} "
+            f"[{b.low:.2g}, {b.high:.2g}]"
+        )
+        return replace(rule, law_of=law_of, why_no_law=said)
+    miss = law.largest_miss(losses[:, kept])
+    return replace(rule, law=law, law_of=law_of, law_miss=miss)
 
 
 def disturbance(

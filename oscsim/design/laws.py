@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import least_squares
 
-from oscsim.design.replicates import RESAMPLES, Interval, about, resampled
+from oscsim.design.replicates import RESAMPLES, Interval, about, half_widths, resampled
 from oscsim.errors import SpecError
 from oscsim.physics.stationary import alignment
 from oscsim.study.scaling import MOST_CHI2, MOST_ERRORS
@@ -20,6 +20,9 @@ FLOOR = 0.3
 INEXACT = 0.05
 """What a law may miss a point by, as a share of it: laws describe, roughly."""
 
+
+LEAST_POINTS = 4
+"""Of a law: through three with two parameters almost anything passes."""
 
 LEAST_CHIPS = 8
 """Of a law that holds."""
@@ -69,16 +72,27 @@ class PowerLaw:
             and bool((np.abs(self.misses) <= MOST_ERRORS).all())
         )
 
-    def largest_miss(self, below: float = 0.1) -> float:
-        """Return the largest residual over y of the points with 0 < y <= below.
+    def largest_miss(self, losses: FloatArray, below: float = 0.1) -> float:
+        """Return the largest residual as a share of the whole loss.
 
-        NaN if there is no such point.
+        Of the points whose loss is at most ``below``, and above its own 95 % Student
+        interval: of a loss that may be none, a share says nothing. NaN if there is no
+        such point.
+
+        Parameters
+        ----------
+        losses : FloatArray, shape (chips, n)
+            Whole loss at the points fitted; y is what of it is beyond the best value.
+        below : float
+            Largest loss that counts.
         """
-        kept = (self.y > 0) & (self.y <= below)
+        whole = losses.mean(axis=0)
+        kept = (whole > np.array(half_widths(list(losses.T)))) & (whole <= below)
+        kept &= whole > 0
         if not kept.any():
             return float("nan")
         fitted = self.amplitude.value * self.x[kept] ** self.exponent.value
-        return float(np.abs(fitted / self.y[kept] - 1).max())
+        return float((np.abs(fitted - self.y[kept]) / whole[kept]).max())
 
     def at(self, x: float) -> float:
         """Return the fitted y.
@@ -129,12 +143,14 @@ def power_law(
     Raises
     ------
     SpecError
-        If there are fewer than three points or two chips, an x is not positive,
+        If there are fewer than four points or two chips, an x is not positive,
         or no y is.
     """
     x = np.asarray(x, np.float64)
-    if len(x) < 3 or len(np.unique(x)) < 3:
-        raise SpecError(f"a power law needs three points at least, got {len(x)}")
+    if len(np.unique(x)) < LEAST_POINTS:
+        raise SpecError(
+            f"a power law needs four points at least, got {len(np.unique(x))}"
+        )
     if not (x > 0).all():
         raise SpecError(f"a power law needs x > 0, got {x.min():.3g}")
     mean = replicates.mean(axis=0)

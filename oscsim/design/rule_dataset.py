@@ -11,6 +11,8 @@ from oscsim.design.pareto import ParetoPoint
 from oscsim.design.rule import DesignRule
 from oscsim.design.table_dataset import JOULES, QUANTILES, about, cell_variables, number
 
+_MISS = {"long_name": "as a share of the whole loss, of losses above their own error"}
+
 
 def rule_dataset(rule: DesignRule, points: Sequence[ParetoPoint]) -> xr.Dataset:
     """Return cells, rules, laws, optima and the front.
@@ -58,8 +60,8 @@ def _rules(rule: DesignRule) -> dict[str, Any]:
     found["law_of"] = ("rule", [one.law_of for one in rules])
     found["law_r2"] = ("rule", [np.nan if law is None else law.r2 for law in laws])
     found["law_chi2"] = ("rule", [np.nan if law is None else law.chi2 for law in laws])
-    misses = [np.nan if law is None else law.largest_miss() for law in laws]
-    found["law_largest_miss_below_10_percent"] = ("rule", misses)
+    misses = [one.law_miss for one in rules]
+    found["law_largest_miss_below_10_percent"] = ("rule", misses, _MISS)
     return found
 
 

@@ -134,20 +134,20 @@ def _axis_json(rule: AxisRule) -> dict[str, Any]:
             f"{loss:g}": _allowed_json(found, curve.better)
             for loss, found in rule.allowed.items()
         },
-        "law": None if rule.law is None else _law_json(rule.law, rule.law_of),
+        "law": None if rule.law is None else _law_json(rule.law, rule),
         "why_no_law": rule.why_no_law,
     }
 
 
-def _law_json(law: PowerLaw, of: str) -> dict[str, Any]:
+def _law_json(law: PowerLaw, rule: AxisRule) -> dict[str, Any]:
     return {
-        "of": of,
+        "of": rule.law_of,
         "amplitude": _interval_json(law.amplitude),
         "exponent": _interval_json(law.exponent),
         "r2": _number(law.r2),
         "chi2": _number(law.chi2),
         "holds": law.holds,
-        "largest_miss_below_10_percent": _number(law.largest_miss()),
+        "largest_miss_below_10_percent": _number(rule.law_miss),
         "x": [float(x) for x in law.x],
     }
 

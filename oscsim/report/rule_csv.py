@@ -49,7 +49,11 @@ def rule_csv(content: dict[str, Any]) -> bytes:
 
 
 def laws_csv(content: dict[str, Any]) -> bytes:
-    """Return one row a model and number: the law of its loss, or why there is none."""
+    """Return one row a model and number: the law of its loss, or why there is none.
+
+    ``largest_miss_below_10_percent``: of the points that lose up to 10 % and more
+    than their own 95 % error, the law less the data as a share of the whole loss.
+    """
     header = (
         "model,d_osc,number,x,amplitude,amplitude_low,amplitude_high,exponent,"
         "exponent_low,exponent_high,r2,chi2,largest_miss_below_10_percent,"

@@ -29,7 +29,10 @@ if TYPE_CHECKING:
 MOST_PAIRS = 6
 MOST_FRONT = 12
 
-MISS = "miss: the largest of points that lose up to 10 %, as a share of the loss"
+MISS = (
+    "miss: the largest of points that lose up to 10 % and more than their own error, "
+    "as a share of the whole loss"
+)
 ALONE = "each checkpoint alone: what another training would change is not in it"
 BRACKETS = (
     "brackets: 95 % over chips and what reading between stored values may miss; "
@@ -108,15 +111,24 @@ def _print_allowed(console: "Console", rule: DesignRule) -> None:
 
 def _print_laws(console: "Console", rule: DesignRule) -> None:
     laws = [one for one in rule.rules if one.law is not None]
-    if not laws:
-        return
+    if laws:
+        console.print(_laws_table(laws))
+    why: dict[str, list[str]] = {}
+    for one in rule.rules:
+        if one.law is None:
+            why.setdefault(f"{one.axis}: {one.why_no_law}", []).append(one.subject)
+    for said, models in why.items():
+        console.print(f"no law of {said} ({', '.join(models)})")
+
+
+def _laws_table(laws: Sequence[AxisRule]) -> Table:
     grid = Table(title="loss beyond the best value = C x^b", caption=MISS)
     for name in ("model", "number", "x", "C", "b", "R2", "chi2", "miss"):
         grid.add_column(name, overflow="fold")
     for one in laws:
         law = one.law
         if law is not None:
-            miss = law.largest_miss()
+            miss = one.law_miss
             grid.add_row(
                 one.subject,
                 one.axis,
@@ -127,7 +139,7 @@ def _print_laws(console: "Console", rule: DesignRule) -> None:
                 "-" if math.isnan(law.chi2) else f"{law.chi2:.2g}",
                 "-" if math.isnan(miss) else f"{100 * miss:.0f} %",
             )
-    console.print(grid)
+    return grid
 
 
 def _print_optima(console: "Console", rule: DesignRule) -> None:

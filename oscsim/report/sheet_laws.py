@@ -2,6 +2,7 @@
 
 import math
 
+from oscsim.design.axis_rule import AxisRule
 from oscsim.design.laws import PowerLaw
 from oscsim.design.rule import DesignRule
 from oscsim.report.loss_figure import LEAST_R2
@@ -23,7 +24,7 @@ def laws_table(rule: DesignRule) -> str:
             said_interval(one.law.exponent, "smaller"),
             f"{one.law.r2:.4f}",
             "-" if math.isnan(one.law.chi2) else f"{float(f'{one.law.chi2:.2g}'):g}",
-            said_miss(one.law),
+            said_miss(one),
             said_fit(one.law),
         )
         for one in with_law
@@ -53,8 +54,8 @@ def laws_table(rule: DesignRule) -> str:
             "misses, so that it describes the data but does not hold. It holds within "
             "scatter if χ² is at most 3 and no point is off by more than 2 standard "
             "errors, of 8 chips or more. Largest miss: of the points that lose up to "
-            "10 %, the law over the data less 1. What is good enough is read off the "
-            "cells, not off a law."
+            "10 % and more than their own error, the law less the data as a share of "
+            "the whole loss. What is good enough is read off the cells, not off a law."
         )
         found += table(header, rows, numbers=(6, 7, 8))
     return found + (items(said) if said else "")
@@ -67,7 +68,7 @@ def said_fit(law: PowerLaw) -> str:
     return "holds within scatter" if law.holds else "describes, roughly"
 
 
-def said_miss(law: PowerLaw) -> str:
-    """Return the largest relative miss below a loss of 10 %."""
-    miss = law.largest_miss()
+def said_miss(one: AxisRule) -> str:
+    """Return the largest miss of a law below a loss of 10 %, as a share of it."""
+    miss = one.law_miss
     return "-" if math.isnan(miss) else f"{100 * miss:.0f} %"

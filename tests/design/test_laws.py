@@ -86,15 +86,22 @@ def test_a_law_says_how_far_it_misses_where_little_is_lost():
     x = np.array([0.01, 0.1, 1.0, 2.0])
     y = x * np.array([1.3, 1.0, 1.0, 1.0])
     law = power_law(x, np.tile(y, (8, 1)) * (1 + 0.01 * np.arange(8))[:, None])
-    expected = np.abs(law.amplitude.value * x**law.exponent.value / law.y - 1)
-    assert law.largest_miss(below=0.02) == pytest.approx(expected[0])
-    assert law.largest_miss(below=0.02) > 0.1
-    assert law.largest_miss(below=5.0) == pytest.approx(expected.max())
-    assert math.isnan(law.largest_miss(below=0.001))
+    off = np.abs(law.amplitude.value * x**law.exponent.value - law.y)
+    alone = y + 1e-9 * np.arange(8)[:, None]
+    assert law.largest_miss(alone, 0.02) == pytest.approx(off[0] / y[0], rel=1e-4)
+    assert law.largest_miss(alone, 0.02) > 0.1
+    assert law.largest_miss(alone, 5.0) == pytest.approx((off / y).max(), rel=1e-4)
+    assert math.isnan(law.largest_miss(alone, 0.001))
+    # beyond a best value that loses 1 itself, the same residual is a smaller share
+    beyond = law.largest_miss(1 + alone, 5.0)
+    assert beyond == pytest.approx((off / (1 + y)).max(), rel=1e-4)
+    # the first point is within its own error: nothing is a share of it
+    first = alone * [1, 1, 1, 1] + np.outer((-1.0) ** np.arange(8), [0.1, 0, 0, 0])
+    assert law.largest_miss(first, 5.0) == pytest.approx((off / y)[1:].max(), rel=1e-4)
 
 
 def test_a_law_refuses_to_extrapolate():
-    x = np.array([0.1, 0.2, 0.4])
+    x = np.array([0.1, 0.15, 0.2, 0.4])
     law = power_law(x, chips(np.random.default_rng(0), x**2))
     assert law.at(0.3) == pytest.approx(0.09, rel=0.2)
     for outside in (0.09, 0.41):
@@ -105,10 +112,11 @@ def test_a_law_refuses_to_extrapolate():
 @pytest.mark.parametrize(
     ("x", "y", "said"),
     [
-        ([1.0, 2.0], [[1.0, 2.0]] * 3, "three points at least, got 2"),
-        ([0.0, 1.0, 2.0], [[1.0, 2.0, 3.0]] * 3, "needs x > 0"),
-        ([1.0, 2.0, 3.0], [[0.0, -1.0, 0.0]] * 3, "nothing is lost anywhere"),
-        ([1.0, 2.0, 3.0], [[1.0, 2.0, 3.0]], "two chips at least, got 1"),
+        ([1.0, 2.0, 3.0], [[1.0, 2.0, 3.0]] * 3, "four points at least, got 3"),
+        ([1.0, 2.0, 2.0, 3.0], [[1.0, 2, 2, 3]] * 3, "four points at least, got 3"),
+        ([0.0, 1.0, 2.0, 3.0], [[1.0, 2.0, 3.0, 4.0]] * 3, "needs x > 0"),
+        ([1.0, 2.0, 3.0, 4.0], [[0.0, -1.0, 0.0, 0.0]] * 3, "nothing is lost anywhere"),
+        ([1.0, 2.0, 3.0, 4.0], [[1.0, 2.0, 3.0, 4.0]], "two chips at least, got 1"),
     ],
 )
 def test_what_cannot_be_fitted_is_refused(x, y, said):

@@ -144,13 +144,48 @@ def test_a_device_in_seconds_has_the_law_of_drives_in_full_scales():
 
 def test_a_law_whose_best_value_disturbs_says_so():
     made = table(
-        lambda _m, p: 3 * 2.0 ** -p["weight_bits"], {"weight_bits": [2, 4, 6, 8]}
+        lambda _m, p: 3 * 2.0 ** -p["weight_bits"], {"weight_bits": [2, 4, 5, 6, 8]}
     )
     (one,) = fit_rule(made).rules
     assert one.law_of == "2^-bits, less that at 8"
-    assert one.law.x == pytest.approx(2.0 ** -np.array([2.0, 4, 6]) - 2.0**-8)
-    made = table(lambda _m, p: p["stuck_off"], {"stuck_off": [0.0, 0.1, 0.2, 0.4]})
+    assert one.law.x == pytest.approx(2.0 ** -np.array([2.0, 4, 5, 6]) - 2.0**-8)
+    made = table(lambda _m, p: p["stuck_off"], {"stuck_off": [0.0, 0.1, 0.2, 0.3, 0.4]})
     assert fit_rule(made).rules[0].law_of == "stuck_off"
+
+
+def test_a_loss_within_its_scatter_has_no_law():
+    noise = [0.0, 0.01, 0.02, 0.03, 0.04, 0.05]
+    made = table(lambda _m, _p: 0.02, {"stuck_off": noise}, scatter=0.02)
+    (one,) = fit_rule(made).rules
+    assert one.law is None
+    assert one.why_no_law.startswith("the loss does not follow stuck_off beyond its s")
+    assert math.isnan(one.law_miss)
+    rising = table(lambda _m, p: 0.02 + p["stuck_off"], {"stuck_off": noise})
+    (one,) = fit_rule(rising).rules
+    assert one.law.exponent.value == pytest.approx(1.0, abs=0.05)
+    assert one.law_miss < 0.01
+    few = table(lambda _m, p: p["stuck_off"], {"stuck_off": noise[:4]})
+    assert fit_rule(few).rules[0].why_no_law == (
+        "a power law needs four points at least, got 3"
+    )
+
+
+def test_a_miss_is_a_share_of_the_whole_loss():
+    """One more bit saves next to nothing: a miss is no share of that."""
+    lost = dict(
+        zip([3, 4, 5, 6, 8], [0.074, 0.046, 0.0387, 0.03717, 0.03714], strict=True)
+    )
+    made = table(
+        lambda _m, p: lost[p["adc_bits"]], {"adc_bits": list(lost)}, scatter=1e-6
+    )
+    (one,) = fit_rule(made).rules
+    off = np.abs(
+        one.law.amplitude.value * one.law.x**one.law.exponent.value - one.law.y
+    )
+    assert (off / one.law.y).max() > 1.3
+    whole = np.array(list(lost.values()))[:-1]
+    assert one.law_miss == pytest.approx((off / whole).max(), rel=1e-3)
+    assert one.law_miss < 0.5
 
 
 def test_other_axes_are_held_at_their_best_or_where_asked():
