@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from oscsim.design.axes import Value, field_of
+from oscsim.design.axes import Value, field_of, is_whole
 from oscsim.design.curve import Curve
 from oscsim.design.laws import PowerLaw, lost_alignment, power_law
 from oscsim.design.lines import BETTER, line
-from oscsim.design.replicates import Interval
+from oscsim.design.replicates import Interval, half_width
+from oscsim.design.said import said_number
 from oscsim.design.table import SweepTable, paired
 from oscsim.errors import SpecError
 from oscsim.typing import FloatArray
@@ -57,6 +58,21 @@ class AxisRule:
     law_of: str
     why_no_law: str
     law_miss: float = math.nan
+
+    def allowed_whole(self, loss: float) -> Interval | None:
+        """Return what is allowed in whole numbers, None of what need not be whole."""
+        if not is_whole(self.axis):
+            return None
+        return self.curve.allowed_whole(loss, self.allowed[loss])
+
+    @property
+    def least(self) -> tuple[float, Interval]:
+        """The value that loses least, and its loss with Student's 95 % interval."""
+        at = int(np.argmin(self.curve.mean))
+        mean, spread = float(self.curve.mean[at]), half_width(self.curve.losses[:, at])
+        return float(self.curve.values[at]), Interval(
+            mean, mean - spread, mean + spread
+        )
 
 
 def curve_of(
@@ -113,8 +129,9 @@ def _with_law(rule: AxisRule, table: SweepTable, resamples: int) -> AxisRule:
     beyond = losses - losses[:, [reference]]
     kept = x > (0.0 if x[reference] == 0 else x[reference])
     if x[reference] > 0:
+        best = said_number(float(rule.curve.values[reference]), 6)
         x = x - x[reference]
-        law_of = f"{law_of}, less that at {rule.curve.values[reference]:g}"
+        law_of = f"{law_of}, less that at {best}"
     try:
         law = power_law(x[kept], beyond[:, kept], resamples=resamples)
     except SpecError as error:

@@ -132,11 +132,18 @@ def _axis_json(rule: AxisRule) -> dict[str, Any]:
         "wiggle": curve.wiggle,
         "allowed": {
             f"{loss:g}": _allowed_json(found, curve.better)
+            | {"whole": _whole_json(rule, loss)}
             for loss, found in rule.allowed.items()
         },
+        "least": {"value": rule.least[0], "loss": _interval_json(rule.least[1])},
         "law": None if rule.law is None else _law_json(rule.law, rule),
         "why_no_law": rule.why_no_law,
     }
+
+
+def _whole_json(rule: AxisRule, loss: float) -> dict[str, Any] | None:
+    found = rule.allowed_whole(loss)
+    return None if found is None else _allowed_json(found, rule.curve.better)
 
 
 def _law_json(law: PowerLaw, rule: AxisRule) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from oscsim.design.axes import Value, field_of, layer_of
 from oscsim.design.replicates import Interval
+from oscsim.design.said import said_number
 
 WORDS = {
     "device": "device preset",
@@ -48,8 +49,10 @@ def named(axis: str) -> str:
 
 
 def said_value(value: Value) -> str:
-    """Return a value of an axis, a drawn one to six digits."""
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    """Return a value of an axis, a number to six digits."""
+    if isinstance(value, bool | str):
+        return str(value)
+    return said_number(float(value), 6)
 
 
 def said_point(point: Mapping[str, Value]) -> str:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 
 from oscsim.design.rule import DesignRule
+from oscsim.report.axis_words import said_value
 from oscsim.report.family_words import (
     BEST_HEADER,
     LAW_HEADER,
@@ -40,7 +41,7 @@ def print_families(console: "Console", rule: DesignRule) -> None:
             for name in (one.axis, *LAW_HEADER):
                 grid.add_column(name, overflow="fold")
             for place in one.places:
-                grid.add_row(f"{place.value:g}", *law_cells(place))
+                grid.add_row(said_value(place.value), *law_cells(place))
             console.print(grid)
         if one.family.has_trainings:
             grid = Table(
@@ -51,7 +52,7 @@ def print_families(console: "Console", rule: DesignRule) -> None:
             for place in one.places:
                 best = place.best
                 metric = "-" if best is None else f"{best.metric:.4f}"
-                grid.add_row(f"{place.value:g}", metric, *best_cells(place))
+                grid.add_row(said_value(place.value), metric, *best_cells(place))
             console.print(grid)
         console.print(f"{one.family.name} along {one.axis}:")
         for said in said_of_family(one):

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 
 from oscsim.design.family_rule import FamilyAt, FamilyRule
-from oscsim.report.axis_words import said_point
+from oscsim.report.axis_words import said_point, said_value
 from oscsim.report.numbers import between
 from oscsim.study.scaling import ScalingLaw
 
@@ -90,9 +90,9 @@ def said_of_family(rule: FamilyRule) -> list[str]:
     if rule.why_no_gap:
         said.append(f"no gap to softmax: {rule.why_no_gap}")
     elif rule.no_law_from is not None:
-        said.append(f"no law from {rule.axis} {rule.no_law_from:g} on")
+        said.append(f"no law from {rule.axis} {said_value(rule.no_law_from)} on")
     said += [
-        f"at {place.value:g}: no law, {place.gap.why_no_law}"
+        f"at {said_value(place.value)}: no law, {place.gap.why_no_law}"
         for place in rule.places
         if place.gap is not None and place.gap.why_no_law
     ]
@@ -103,7 +103,9 @@ def said_of_family(rule: FamilyRule) -> list[str]:
         )
     else:
         good = [p for p in rule.places if p.best is not None]
-        stands = [f"{p.value:g}" for p in good if p.best is not None and p.best.stands]
+        stands = [
+            said_value(p.value) for p in good if p.best is not None and p.best.stands
+        ]
         said.append(
             f"the best d_osc stands over trainings at {len(stands)} of {len(good)} "
             "values" + (f": {', '.join(stands)}" if stands else "")

@@ -18,8 +18,11 @@ def rule_csv(content: dict[str, Any]) -> bytes:
 
     ``allowed`` is ``all`` where every stored value is good enough and ``none``
     where none is; an interval that ends so ends beyond the data. It holds the
-    scatter over chips and what reading between stored values may miss. Bits are
-    not rounded to whole ones here. Empty: unknown.
+    scatter over chips and what reading between stored values may miss. Of bits
+    ``allowed_whole`` is that in whole ones, rounded to the good side, as the reports
+    say it. ``least_loss`` is the least that was seen, with half its 95 % Student
+    interval over chips and the value it was seen at; ``digital`` the metric that
+    losses are shares of. Empty: unknown.
 
     Parameters
     ----------
@@ -28,7 +31,11 @@ def rule_csv(content: dict[str, Any]) -> bytes:
     """
     header = (
         "model,d_osc,number,better,held_at,chips,loss,allowed,allowed_low,allowed_high"
+        ",allowed_whole,allowed_whole_low,allowed_whole_high,least_loss,"
+        "least_loss_half_width,least_loss_at,digital"
     )
+    digital = {one["name"]: one["digital"] for one in content["models"]}
+    none = dict.fromkeys(("value", "low", "high"))
     rows = [
         (
             one["model"],
@@ -41,11 +48,21 @@ def rule_csv(content: dict[str, Any]) -> bytes:
             found["value"],
             found["low"],
             found["high"],
+            *((found["whole"] or none)[end] for end in none),
+            one["least"]["loss"][0],
+            _half(one["least"]["loss"]),
+            one["least"]["value"],
+            digital[one["model"]],
         )
         for one in content["rules"]
         for loss, found in one["allowed"].items()
     ]
     return written(header.split(","), rows)
+
+
+def _half(found: list[float | None]) -> float | None:
+    value, _, high = found
+    return None if value is None or high is None else high - value
 
 
 def laws_csv(content: dict[str, Any]) -> bytes:

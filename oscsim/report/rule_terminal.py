@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
-from oscsim.design.axes import is_whole
 from oscsim.design.axis_rule import AxisRule
-from oscsim.design.curve import Better
 from oscsim.design.interactions import Interaction, Sobol
 from oscsim.design.pareto import (
     ParetoPoint,
@@ -18,10 +16,12 @@ from oscsim.design.pareto import (
 )
 from oscsim.design.replicates import Interval
 from oscsim.design.rule import DesignRule
-from oscsim.report.axis_words import said_point
+from oscsim.design.said import said_number
+from oscsim.report.axis_words import said_point, said_value
 from oscsim.report.conditions import said_conditions
 from oscsim.report.family_terminal import print_families
 from oscsim.report.numbers import quantity
+from oscsim.typing import FloatArray
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,7 +36,7 @@ MISS = (
 ALONE = "each checkpoint alone: what another training would change is not in it"
 BRACKETS = (
     "brackets: 95 % over chips and what reading between stored values may miss; "
-    "bits are whole"
+    "< or >: beyond what was run; bits are whole"
 )
 
 
@@ -70,23 +70,41 @@ def print_rule(
 def said_allowed(one: AxisRule, loss: float) -> str:
     """Return the value that is good enough for a loss, with its interval.
 
-    Numbers that devices have whole, such as bits, are rounded to the good side.
+    Numbers that devices have whole, such as bits, are rounded to the good side. Where
+    no value is good enough, the least loss that was seen, and where.
     """
     found = one.allowed[loss]
-    if is_whole(one.axis):
-        found = one.curve.allowed_whole(loss, found)
-    return said_interval(found, one.curve.better)
-
-
-def said_interval(found: Interval, better: Better) -> str:
-    """Return a value that is good enough, in words where there is no number."""
     if math.isinf(found.value):
-        is_all = (found.value > 0) == (better == "smaller")
-        return "every value run" if is_all else "no value run"
+        if (found.value > 0) == (one.curve.better == "smaller"):
+            return "every value run"
+        value, least = one.least
+        half = least.high - least.value
+        around = "" if math.isnan(half) else f" +- {said_number(100 * half, 2)}"
+        lost = said_number(100 * least.value)
+        return f"none: least {lost} %{around} at {said_number(value, 6)}"
+    return said_interval(one.allowed_whole(loss) or found, one.curve.values)
+
+
+def said_interval(found: Interval, run: FloatArray | None = None) -> str:
+    """Return a number with its interval.
+
+    Parameters
+    ----------
+    found : Interval
+        Of a finite value.
+    run : FloatArray, optional
+        Rising values that were run: an end beyond them is told by the last one.
+    """
     if math.isnan(found.low):
-        return f"{found.value:.3g}"
-    ends = [f"{end:.3g}" if math.isfinite(end) else "beyond" for end in found[1:]]
-    return f"{found.value:.3g} [{ends[0]}, {ends[1]}]"
+        return said_number(found.value)
+    ends = []
+    for end in found[1:]:
+        if math.isinf(end) and run is not None:
+            sign, last = (">", run[-1]) if end > 0 else ("<", run[0])
+            ends.append(f"{sign} {said_number(float(last), 6)}")
+        else:
+            ends.append(said_number(end))
+    return f"{said_number(found.value)} [{ends[0]}, {ends[1]}]"
 
 
 def _print_allowed(console: "Console", rule: DesignRule) -> None:
@@ -94,7 +112,7 @@ def _print_allowed(console: "Console", rule: DesignRule) -> None:
         console.print("no number was run at two values or more: there is no rule")
         return
     grid = Table(title="good enough for a loss of at most", caption=BRACKETS)
-    for name in ("model", "d_osc", "number", "held at"):
+    for name in ("model", "d_osc", f"digital {rule.table.metric}", "number", "held at"):
         grid.add_column(name, overflow="fold")
     for loss in rule.losses:
         said = f"{loss:.3g}" if loss < 0.001 else f"{100 * loss:g} %"
@@ -104,7 +122,12 @@ def _print_allowed(console: "Console", rule: DesignRule) -> None:
         held = said_point(one.held) or "-"
         cells = [said_allowed(one, loss) for loss in rule.losses]
         grid.add_row(
-            one.subject, str(one.d_osc or "-"), f"{one.axis} {sign}", held, *cells
+            one.subject,
+            str(one.d_osc or "-"),
+            f"{rule.table.known[one.subject].value:.4f}",
+            f"{one.axis} {sign}",
+            held,
+            *cells,
         )
     console.print(grid)
 
@@ -133,8 +156,8 @@ def _laws_table(laws: Sequence[AxisRule]) -> Table:
                 one.subject,
                 one.axis,
                 one.law_of,
-                said_interval(law.amplitude, "smaller"),
-                said_interval(law.exponent, "smaller"),
+                said_interval(law.amplitude),
+                said_interval(law.exponent),
                 f"{law.r2:.4f}",
                 "-" if math.isnan(law.chi2) else f"{law.chi2:.2g}",
                 "-" if math.isnan(miss) else f"{100 * miss:.0f} %",
@@ -151,7 +174,7 @@ def _print_optima(console: "Console", rule: DesignRule) -> None:
     for one in rule.optima:
         grid.add_row(
             one.axis,
-            f"{one.value:g}",
+            said_value(one.value),
             one.best,
             str(one.d_osc or "-"),
             f"{one.metric:.4f}",
@@ -171,7 +194,7 @@ def _print_rankings(console: "Console", rule: DesignRule) -> None:
         grid.add_column("loss, % of the digital metric", overflow="fold")
         for value, loss in one.places:
             percent = Interval(*(100 * part for part in loss))
-            grid.add_row(str(value), said_interval(percent, "smaller"))
+            grid.add_row(str(value), said_interval(percent))
         console.print(grid)
 
 
@@ -184,14 +207,15 @@ def _print_pairs(
             grid.add_column(name, overflow="fold")
         for pair in pairs[:MOST_PAIRS]:
             both = " and ".join(
-                f"{n} {v:g}" for n, v in zip(pair.axes, pair.values, strict=True)
+                f"{n} {said_value(v)}"
+                for n, v in zip(pair.axes, pair.values, strict=True)
             )
             grid.add_row(
                 pair.subject,
                 both,
                 f"{pair.apart:.4f}",
                 f"{pair.together:.4f}",
-                said_interval(pair.excess, "smaller"),
+                said_interval(pair.excess),
             )
         console.print(grid)
     for one in shares:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from html import escape
 
 from oscsim.design.rule import DesignRule
-from oscsim.report.axis_words import metric_words
+from oscsim.report.axis_words import metric_words, said_value
 from oscsim.report.family_words import (
     BEST_HEADER,
     LAW_HEADER,
@@ -55,7 +55,7 @@ def families_section(rule: DesignRule, drawn: Iterable[Drawn]) -> str:
         said = items(said_of_family(one))
         tables = ""
         if not one.why_no_gap:
-            rows = [(f"{p.value:g}", *law_cells(p)) for p in one.places]
+            rows = [(said_value(p.value), *law_cells(p)) for p in one.places]
             said_law = EXPLAINED.format(sources=said_sources(one))
             tables += paragraph(said_law) + table(
                 (one.axis, *LAW_HEADER), rows, numbers=(0,)
@@ -64,7 +64,7 @@ def families_section(rule: DesignRule, drawn: Iterable[Drawn]) -> str:
             metric = metric_words(rule.table.metric)
             rows = [
                 (
-                    f"{p.value:g}",
+                    said_value(p.value),
                     "-" if p.best is None else f"{p.best.metric:.4f}",
                     *best_cells(p),
                 )

@@ -6,7 +6,7 @@ from html import escape
 from oscsim.design.axes import is_whole
 from oscsim.design.rule import DesignRule
 from oscsim.design.surrogate import Surrogate
-from oscsim.report.axis_words import metric_words, named
+from oscsim.report.axis_words import metric_words, named, said_value
 from oscsim.report.markup import items, paragraph
 from oscsim.typing import FloatArray
 
@@ -168,9 +168,10 @@ def _d_osc_slider(stops: list[int]) -> str:
 def _slider(n: int, name: str, values: FloatArray) -> str:
     label = escape(named(name))
     if is_whole(name) or len(values) <= 12:
-        said = f"run at {', '.join(f'{value:g}' for value in values)}"
+        said = f"run at {', '.join(said_value(value) for value in values)}"
     else:
-        said = f"run at {len(values)} values, {values[0]:g} to {values[-1]:g}"
+        said = f"run at {len(values)} values, {said_value(values[0])} to "
+        said += said_value(values[-1])
     return (
         f'<div class="control"><label for="slider-{n}">{label}</label>'
         f'<div class="pair"><input type="range" id="slider-{n}" autocomplete="off" '

@@ -11,7 +11,13 @@ from oscsim.design.pareto import ParetoPoint
 from oscsim.design.replicates import Interval, half_width
 from oscsim.design.rule import DesignRule
 from oscsim.design.table import CellResult
-from oscsim.report.axis_words import fixed_interval, metric_words, named, said_point
+from oscsim.report.axis_words import (
+    fixed_interval,
+    metric_words,
+    named,
+    said_point,
+    said_value,
+)
 from oscsim.report.markup import Content, items, paragraph, table
 from oscsim.report.numbers import quantity
 from oscsim.report.rule_terminal import said_allowed, said_interval
@@ -24,8 +30,8 @@ MOST_ROWS = 200
 def said_rule(one: AxisRule, loss: float) -> str:
     """Return what is good enough for a loss: a sign, the number, its interval."""
     found = said_allowed(one, loss)
-    if found.endswith("run"):
-        return found
+    if math.isinf(one.allowed[loss].value):
+        return found.replace("+-", "±")
     return f"{'≤' if one.curve.better == 'smaller' else '≥'} {found}"
 
 
@@ -44,6 +50,7 @@ def rules_section(rule: DesignRule) -> str:
     header = (
         "model",
         "d_osc",
+        f"{metric_words(rule.table.metric)}, digital",
         "number",
         "others held at",
         *(f"loss ≤ {100 * loss:.3g} %" for loss in rule.losses),
@@ -52,6 +59,7 @@ def rules_section(rule: DesignRule) -> str:
         (
             one.subject,
             str(one.d_osc or "-"),
+            f"{rule.table.known[one.subject].value:.4f}",
             named(one.axis),
             held_words(one),
             *(said_rule(one, loss) for loss in rule.losses),
@@ -66,8 +74,9 @@ def rules_section(rule: DesignRule) -> str:
             "logarithm of the loss (and of numbers of which less is better) where "
             "both are positive and the smaller is at most 20 %, else straight. "
             "Brackets: 95 % interval over chips, widened by what reading between "
-            "stored cells may miss if the curve bends one way there; beyond: outside "
-            "the data. Bits are rounded up to whole ones. Nothing is extrapolated."
+            "stored cells may miss if the curve bends one way there; < or >: beyond "
+            "what was run. None: the least loss that was seen, ± 95 % over chips, and "
+            "where. Bits are rounded up to whole ones. Nothing is extrapolated."
         )
         + table(header, rows)
         + _wiggles(rule)
@@ -102,7 +111,7 @@ def curve_table(rule: DesignRule, axis: str, detailed: Sequence[int]) -> str:
                 [
                     link_to(number, one.subject, detailed),
                     str(one.d_osc or "-"),
-                    f"{cell.point[axis]:g}",
+                    said_value(cell.point[axis]),
                     f"{cell.values.mean():.4f}",
                     f"{percent_of(float(losses.mean()))}{around}",
                 ]
@@ -129,7 +138,7 @@ def optima_table(rule: DesignRule) -> str:
     rows = [
         (
             one.axis,
-            f"{one.value:g}",
+            said_value(one.value),
             one.best,
             str(one.d_osc or "-"),
             f"{one.metric:.4f}",
@@ -149,7 +158,7 @@ def rankings_section(rule: DesignRule) -> str:
         rows = [
             (
                 str(value),
-                said_interval(Interval(*(100 * part for part in loss)), "smaller"),
+                said_interval(Interval(*(100 * part for part in loss))),
             )
             for value, loss in one.places
         ]
@@ -177,7 +186,7 @@ def together_section(content: dict[str, Any]) -> str:
             (
                 pair["model"],
                 " and ".join(
-                    f"{n} {v:g}"
+                    f"{n} {said_value(v)}"
                     for n, v in zip(pair["axes"], pair["values"], strict=True)
                 ),
                 percent_of(pair["apart"]),

@@ -1,12 +1,15 @@
 """Rules of stores whose cells are known exactly."""
 
+import csv
 import dataclasses
+import io
 import json
 import math
 import time
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from oscsim.design.axis_rule import curve_of
 from oscsim.design.interactions import interactions, sobol
@@ -15,10 +18,12 @@ from oscsim.design.pareto import own_fronts, pareto, unpriced_axes, unpriced_cel
 from oscsim.design.replicates import Interval
 from oscsim.design.rule import fit_rule
 from oscsim.design.rule_json import rule_json
+from oscsim.design.said import said_number
 from oscsim.design.subject import Known
 from oscsim.design.table import CellResult, SweepTable
 from oscsim.errors import SpecError
-from oscsim.report.rule_terminal import said_allowed, unpriced_words
+from oscsim.report.rule_csv import rule_csv
+from oscsim.report.rule_terminal import print_rule, said_allowed, unpriced_words
 
 DIGITAL = 2.0
 DRIVES = np.exp(np.random.default_rng(5).normal(size=4001))
@@ -108,6 +113,96 @@ def test_bits_are_said_whole_and_on_the_safe_side():
     assert one.allowed[4.0**-3.2].value == pytest.approx(3.2)
     assert said_allowed(one, 4.0**-3.2) == "4 [4, 4]"
     assert said_allowed(one, 4.0**-4) == "4 [4, 4]"
+
+
+def curve_with(axis, values, means, halves):
+    """The rule of one number whose means and intervals over 8 chips are given."""
+    chips = np.array([-1.0, 1.0] * 4)
+    wide = 2.364624 * chips.std(ddof=1) / math.sqrt(8)
+    loss = dict(zip(map(float, values), zip(means, halves, strict=True), strict=True))
+
+    def lost(_model, point):
+        mean, half = loss[point[axis]]
+        return mean + half / wide * chips
+
+    return fit_rule(table(lost, {axis: values}, chips=8))
+
+
+def test_ends_beyond_the_data_say_where_the_data_end():
+    rule = curve_with(
+        "diffusion", [1000, 3000, 10000, 30000], [0.01, 0.03, 0.09, 0.12], [0.03] * 4
+    )
+    assert said_allowed(rule.rules[0], 0.02) == "2000 [< 1000, 10000]"
+    rule = curve_with(
+        "diffusion", [1000, 3000, 1e5, 1e6], [0.01, 0.02, 0.03, 0.055], [0.02] * 4
+    )
+    assert said_allowed(rule.rules[0], 0.05).endswith(", > 1e6]")
+
+
+def test_where_no_value_is_good_enough_the_least_loss_is_said():
+    bits = [3, 4, 6, 8]
+    rule = curve_with("adc_bits", bits, [0.09, 0.06, 0.03, 0.0301], [0.014] * 4)
+    (one,) = rule.rules
+    assert said_allowed(one, 0.02) == "none: least 3 % +- 1.4 at 6"
+    assert said_allowed(one, 0.10) == "every value run"
+    (found,) = rule_json(rule, (), (), ())["rules"]
+    assert found["least"] == {
+        "value": 6.0,
+        "loss": pytest.approx([0.03, 0.016, 0.044], abs=1e-6),
+    }
+
+
+def test_tables_have_bits_as_they_are_said():
+    made = table(lambda _m, p: 4.0 ** -p["weight_bits"], {"weight_bits": [2, 3, 4, 6]})
+    rule = fit_rule(made, losses=(4.0**-3.2, 1e-9))
+    content = rule_json(rule, (), (), ())
+    some, none = csv.DictReader(io.StringIO(rule_csv(content).decode()))
+    assert float(some["allowed"]) == pytest.approx(3.2)
+    names = ("allowed_whole", "allowed_whole_low", "allowed_whole_high")
+    assert [some[name] for name in names] == ["4.0", "4.0", "4.0"]
+    assert none["allowed_whole"] == "none"
+    assert [float(some[n]) for n in ("least_loss", "least_loss_at", "digital")] == [
+        pytest.approx(4.0**-6),
+        6.0,
+        DIGITAL,
+    ]
+    assert float(some["least_loss_half_width"]) == pytest.approx(0, abs=1e-12)
+    made = table(lambda _m, p: p["stuck_off"], {"stuck_off": [0.0, 1.0]})
+    content = rule_json(fit_rule(made, losses=(0.5,)), (), (), ())
+    (row,) = csv.DictReader(io.StringIO(rule_csv(content).decode()))
+    assert row["allowed_whole"] == ""
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (1623.4, "1620"),
+        (30000.0, "30000"),
+        (100000.0, "1e5"),
+        (1e6, "1e6"),
+        (99999.0, "1e5"),
+        (3.4038e-6, "3.4e-6"),
+        (0.0001, "0.0001"),
+        (0.05, "0.05"),
+        (4.0, "4"),
+        (0.0, "0"),
+        (-0.02512, "-0.0251"),
+        (100.0, "100"),
+        (math.inf, "inf"),
+    ],
+)
+def test_numbers_have_one_format(value, said):
+    assert said_number(value) == said
+
+
+def test_a_table_gives_the_digital_metric():
+    made = table(lambda _m, p: p["stuck_off"], {"stuck_off": [0.0, 0.1, 0.2]})
+    with io.StringIO() as out:
+        print_rule(Console(file=out, width=160), fit_rule(made), (), (), ())
+        said = out.getvalue()
+    assert "digital bits_per_byte" in said
+    assert f"{DIGITAL:.4f}" in said
+    assert "no law of stuck_off: a power law needs four points at least, got 2" in said
 
 
 def test_the_law_of_noise_is_in_the_alignment_it_takes():
