@@ -1,15 +1,11 @@
 """The rule command: from a sweep's store to the numbers that are good enough."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from oscsim import cli_output
-
-if TYPE_CHECKING:
-    from oscsim.design.interactions import Sobol
-    from oscsim.design.rule import DesignRule
 
 
 def rule(
@@ -43,8 +39,10 @@ def rule(
     from oscsim.design.pareto import pareto
     from oscsim.design.rule import LOSSES, fit_rule
     from oscsim.design.rule_json import rule_json
+    from oscsim.design.shares import sobol_shares
     from oscsim.design.store_file import open_store
     from oscsim.design.table import read_table
+    from oscsim.design.unswept import unswept
     from oscsim.report.rule_terminal import print_rule
 
     held = cli_output.assignments(at, "--at")
@@ -52,8 +50,10 @@ def rule(
     with open_store(store) as opened:
         table = read_table(opened)
         found = fit_rule(table, losses=sorted(loss or LOSSES), at=held)
-        pairs, shares, front = interactions(found), _shares(found), pareto(table)
-        content = rule_json(found, pairs, shares, front)
+        pairs, front = interactions(found), pareto(table)
+        shares, why_not = sobol_shares(found)
+        on = unswept(table, opened.device)
+        content = rule_json(found, pairs, shares, front, why_not=why_not, on=on)
         if out is not None:
             from oscsim.report.sheet import write_sheet
 
@@ -61,29 +61,8 @@ def rule(
     if as_json:
         cli_output.print_json(content)
     else:
-        print_rule(cli_output.console(), found, pairs, shares, front)
+        console = cli_output.console()
+        print_rule(console, found, pairs, shares, front, why_not=why_not, on=on)
         for file in files:
             typer.echo(f"file: {file}")
     return 0
-
-
-def _shares(found: "DesignRule") -> "tuple[Sobol, ...]":
-    """Return Sobol indices of every model, of a grid or else of a surface."""
-    from oscsim.design.interactions import sobol, sobol_of_surface
-    from oscsim.design.response import numeric_axes
-    from oscsim.errors import SpecError
-
-    table, done = found.table, []
-    axes = numeric_axes(table)
-    others = [name for name in table.axes if name not in axes]
-    for subject in table.subjects:
-        try:
-            done.append(sobol(table, subject, axes, found.held))
-        except SpecError:
-            if others:
-                continue
-            try:
-                done.append(sobol_of_surface(table, subject, axes))
-            except SpecError:
-                continue
-    return tuple(done)

@@ -1,6 +1,7 @@
 """A design rule as plain data: the same text for the same store, no paths or times."""
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from oscsim.design.axis_rule import AxisRule
@@ -22,12 +23,17 @@ def rule_json(
     pairs: tuple[Interaction, ...],
     shares: tuple[Sobol, ...],
     front: tuple[ParetoPoint, ...],
+    *,
+    why_not: Mapping[str, str] | None = None,
+    on: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> dict[str, Any]:
     """Return everything that is known from a sweep.
 
     Of the priced cells it holds the front and what is digital. Numbers that are
     infinite say so in words: ``"all"`` where every stored value
-    is good enough, ``"none"`` where none is.
+    is good enough, ``"none"`` where none is. ``why_not`` says why a model has no
+    Sobol indices (`oscsim.design.shares`), ``on`` what is on and not swept
+    (`oscsim.design.unswept`).
     """
     table = rule.table
     return {
@@ -79,6 +85,8 @@ def rule_json(
             }
             for one in shares
         ],
+        "why_no_sobol": dict(why_not or {}),
+        "on_not_swept": {name: dict(own) for name, own in (on or {}).items()},
         "pareto": [
             _point_json(point) for point in front if point.is_front or not point.point
         ],

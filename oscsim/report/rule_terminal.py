@@ -1,8 +1,8 @@
 """The rules of a sweep as tables on a terminal."""
 
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
@@ -21,6 +21,8 @@ from oscsim.report.axis_words import said_point, said_value
 from oscsim.report.conditions import said_conditions
 from oscsim.report.family_terminal import print_families
 from oscsim.report.numbers import quantity
+from oscsim.report.points_terminal import print_points
+from oscsim.report.unswept_words import unswept_words
 from oscsim.typing import FloatArray
 
 if TYPE_CHECKING:
@@ -46,6 +48,9 @@ def print_rule(
     pairs: tuple[Interaction, ...],
     shares: tuple[Sobol, ...],
     front: tuple[ParetoPoint, ...],
+    *,
+    why_not: Mapping[str, str] | None = None,
+    on: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> None:
     """Print what is good enough, what is best, and what is worse together."""
     table = rule.table
@@ -55,12 +60,17 @@ def print_rule(
     if conditions:
         console.print(conditions)
     _print_allowed(console, rule)
+    for said in unswept_words(on or {}):
+        console.print(said)
+    print_points(console, table)
     _print_laws(console, rule)
     print_families(console, rule)
     if not any(one.family.has_trainings for one in rule.families):
         _print_optima(console, rule)
     _print_rankings(console, rule)
     _print_pairs(console, pairs, shares)
+    for model, reason in (why_not or {}).items():
+        console.print(f"no Sobol indices of {model}: {reason}")
     _print_front(console, front)
     _print_own(console, own_fronts(table))
     for said in unpriced_words(unpriced_axes(table), unpriced_cells(table)):
@@ -109,7 +119,11 @@ def said_interval(found: Interval, run: FloatArray | None = None) -> str:
 
 def _print_allowed(console: "Console", rule: DesignRule) -> None:
     if not rule.rules:
-        console.print("no number was run at two values or more: there is no rule")
+        if not rule.rankings:
+            console.print(
+                "no number was run at two values or more with all others held: there "
+                "is no rule"
+            )
         return
     grid = Table(title="good enough for a loss of at most", caption=BRACKETS)
     for name in ("model", "d_osc", f"digital {rule.table.metric}", "number", "held at"):

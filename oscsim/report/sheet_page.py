@@ -27,6 +27,7 @@ from oscsim.report.sheet_families import families_section
 from oscsim.report.sheet_figures import Drawn, key_of, numbers_of, places_of
 from oscsim.report.sheet_laws import laws_table
 from oscsim.report.sheet_predictor import no_predictor, predictor
+from oscsim.report.unswept_words import unswept_words
 
 MOST_DETAILED = 1000
 """Cells whose details a page holds; of more, those that its figures show."""
@@ -63,7 +64,7 @@ def page(
     )
     sections = {
         "predict": ("Prediction", predict),
-        "rules": ("Good enough", parts.rules_section(rule)),
+        "rules": ("Good enough", parts.rules_section(rule) + _unswept(content)),
         "losses": ("Loss against each number", _losses(rule, drawn, detailed)),
         "families": ("Dimension and trainings", families_section(rule, drawn)),
         "best": ("Which model is best", _best(rule, drawn)),
@@ -98,6 +99,11 @@ def page(
         f"<style>\n{_file('sheet.css')}</style>\n</head>"
     )
     return text.replace("</head>", head, 1)
+
+
+def _unswept(content: dict[str, Any]) -> str:
+    said = unswept_words(content["on_not_swept"])
+    return "".join(paragraph(f"{one[0].upper()}{one[1:]}.") for one in said)
 
 
 def _file(name: str) -> str:

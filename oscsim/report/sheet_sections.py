@@ -241,6 +241,11 @@ def together_section(content: dict[str, Any]) -> str:
             )
             + items(shares)
         )
+    if content.get("why_no_sobol"):
+        parts.append(
+            paragraph("Without Sobol indices:")
+            + items(f"{name}: {why}" for name, why in content["why_no_sobol"].items())
+        )
     return "".join(parts)
 
 

@@ -15,6 +15,7 @@ from matplotlib import image
 
 from oscsim.cli import run
 from oscsim.design.laws import lost_alignment
+from oscsim.design.rule_json import rule_json
 from oscsim.design.run import sweep
 from oscsim.errors import SpecError
 from oscsim.report import sheet_page
@@ -24,6 +25,7 @@ from oscsim.report.loss_figure import law_line, loss_figure
 from oscsim.report.sheet import write_sheet
 from oscsim.report.sheet_data import embedded
 from oscsim.report.sheet_laws import said_fit
+from oscsim.report.sheet_page import page
 from oscsim.report.sheet_sections import together_section
 from tests.design.specs import small
 from tests.report.sheet_sample import (
@@ -363,6 +365,18 @@ def test_pairs_are_called_what_their_intervals_say():
     text = together_section({"interactions": [], "sobol": [drawn]})
     assert "a quadratic surface that foretells 93% of the variance" in text
     assert together_section({"interactions": [], "sobol": []}) == ""
+
+
+def test_a_sheet_says_what_is_on_and_not_swept_and_why_there_is_no_sobol_index():
+    rule, _, front = everything(sweep_table(models=("osc-d2",)))
+    on = {"made-up": {"weight_bits": 5, "start": "random"}, "ideal": {}}
+    content = rule_json(rule, (), (), front, on=on, why_not={"osc-d2": "few cells"})
+    text = page(rule, content, front, device_of, [])
+    assert "On in made-up and not swept: weight_bits 5, start random." in text
+    assert "On in ideal" not in text
+    assert "osc-d2: few cells" in text
+    assert "bits per byte, digital" in text
+    assert "not swept" not in page_of(rule.table, has_figures=False)
 
 
 def test_a_loss_that_is_not_monotone_is_told():
