@@ -146,7 +146,7 @@ class Curve:
         near = int(np.argmin(np.abs(where - at)))
         if abs(where[near] - at) <= slack:
             return float(self.values[near])
-        return value_at(at, self.values)
+        return value_at(float(at), self.values)
 
 
 def position(values: FloatArray, scale: FloatArray | None = None) -> FloatArray:

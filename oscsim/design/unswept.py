@@ -1,5 +1,6 @@
 """Imperfections of a sweep's devices that are on and that no axis varies."""
 
+import json
 from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -73,5 +74,7 @@ def _is_on(device: Mapping[str, Any], field: str) -> bool:
 
 @cache
 def _neutral() -> dict[str, Any]:
+    """Return the fields of a device that does nothing, as a store holds them."""
     neutral = Device(name="", oscillator="ideal", time_unit="model")
-    return neutral.model_dump(mode="json")
+    content: dict[str, Any] = json.loads(neutral.model_dump_json())
+    return content

@@ -16,14 +16,13 @@ from oscsim.design.pareto import (
 )
 from oscsim.design.replicates import Interval
 from oscsim.design.rule import DesignRule
-from oscsim.design.said import said_number
 from oscsim.report.axis_words import said_point, said_value
 from oscsim.report.conditions import said_conditions
 from oscsim.report.family_terminal import print_families
 from oscsim.report.numbers import quantity
 from oscsim.report.points_terminal import print_points
+from oscsim.report.rule_words import said_allowed, said_interval
 from oscsim.report.unswept_words import unswept_words
-from oscsim.typing import FloatArray
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -75,46 +74,6 @@ def print_rule(
     _print_own(console, own_fronts(table))
     for said in unpriced_words(unpriced_axes(table), unpriced_cells(table)):
         console.print(f"note: {said}")
-
-
-def said_allowed(one: AxisRule, loss: float) -> str:
-    """Return the value that is good enough for a loss, with its interval.
-
-    Numbers that devices have whole, such as bits, are rounded to the good side. Where
-    no value is good enough, the least loss that was seen, and where.
-    """
-    found = one.allowed[loss]
-    if math.isinf(found.value):
-        if (found.value > 0) == (one.curve.better == "smaller"):
-            return "every value run"
-        value, least = one.least
-        half = least.high - least.value
-        around = "" if math.isnan(half) else f" +- {said_number(100 * half, 2)}"
-        lost = said_number(100 * least.value)
-        return f"none: least {lost} %{around} at {said_number(value, 6)}"
-    return said_interval(one.allowed_whole(loss) or found, one.curve.values)
-
-
-def said_interval(found: Interval, run: FloatArray | None = None) -> str:
-    """Return a number with its interval.
-
-    Parameters
-    ----------
-    found : Interval
-        Of a finite value.
-    run : FloatArray, optional
-        Rising values that were run: an end beyond them is told by the last one.
-    """
-    if math.isnan(found.low):
-        return said_number(found.value)
-    ends = []
-    for end in found[1:]:
-        if math.isinf(end) and run is not None:
-            sign, last = (">", run[-1]) if end > 0 else ("<", run[0])
-            ends.append(f"{sign} {said_number(float(last), 6)}")
-        else:
-            ends.append(said_number(end))
-    return f"{said_number(found.value)} [{ends[0]}, {ends[1]}]"
 
 
 def _print_allowed(console: "Console", rule: DesignRule) -> None:

@@ -7,7 +7,7 @@ from oscsim.design.laws import PowerLaw
 from oscsim.design.rule import DesignRule
 from oscsim.report.loss_figure import LEAST_R2
 from oscsim.report.markup import items, paragraph, table
-from oscsim.report.rule_terminal import said_interval
+from oscsim.report.rule_words import said_interval
 from oscsim.report.sheet_sections import ordered
 
 

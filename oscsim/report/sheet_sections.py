@@ -20,7 +20,7 @@ from oscsim.report.axis_words import (
 )
 from oscsim.report.markup import Content, items, paragraph, table
 from oscsim.report.numbers import quantity
-from oscsim.report.rule_terminal import said_allowed, said_interval
+from oscsim.report.rule_words import said_allowed, said_interval
 from oscsim.report.sheet_cells import link_to, percent_of
 
 MOST_ROWS = 200

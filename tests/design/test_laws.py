@@ -160,6 +160,7 @@ def straight(better="smaller", n=6):
 
 def test_the_largest_value_allowed_is_where_the_loss_is_reached():
     assert straight().allowed(2.5).value == pytest.approx(0.25)
+    assert {type(end) for end in straight().allowed(2.5)} == {float}
     assert straight("larger").allowed(2.5).value == pytest.approx(0.75, abs=0.006)
 
 

@@ -23,7 +23,8 @@ from oscsim.design.subject import Known
 from oscsim.design.table import CellResult, SweepTable
 from oscsim.errors import SpecError
 from oscsim.report.rule_csv import rule_csv
-from oscsim.report.rule_terminal import print_rule, said_allowed, unpriced_words
+from oscsim.report.rule_terminal import print_rule, unpriced_words
+from oscsim.report.rule_words import said_allowed
 
 DIGITAL = 2.0
 DRIVES = np.exp(np.random.default_rng(5).normal(size=4001))

@@ -2,6 +2,7 @@
 
 import dataclasses
 import io
+import json
 
 import pytest
 from rich.console import Console
@@ -44,7 +45,17 @@ def drawn(n, design="latin-hypercube"):
 
 @pytest.fixture(scope="module")
 def ring():
-    return as_device("ring-65nm", 2).model_dump(mode="json")
+    return stored("ring-65nm")
+
+
+def stored(name):
+    """A device as a store gives it."""
+    return json.loads(as_device(name, 2).model_dump_json(exclude={"provenance"}))
+
+
+def test_nothing_is_on_in_an_ideal_device():
+    made = table(lambda _m, p: p["stuck_off"], {"stuck_off": [0.0, 0.1]})
+    assert unswept(made, lambda _digest: stored("ideal")) == {"ideal": {}}
 
 
 def test_what_is_on_and_not_varied_is_named(ring):
