@@ -26,6 +26,7 @@ from oscsim.report.sheet_drawing import linked_drawing
 from oscsim.report.sheet_families import families_section
 from oscsim.report.sheet_figures import Drawn, key_of, numbers_of, places_of
 from oscsim.report.sheet_laws import laws_table
+from oscsim.report.sheet_points_table import points_table
 from oscsim.report.sheet_predictor import no_predictor, predictor
 from oscsim.report.unswept_words import unswept_words
 
@@ -62,9 +63,11 @@ def page(
     predict = (
         predictor(rule, grids, why_not) if has_controls else no_predictor(rule, why_not)
     )
+    rules = parts.rules_section(rule) + _unswept(content)
+    rules += points_table(table, detailed)
     sections = {
         "predict": ("Prediction", predict),
-        "rules": ("Good enough", parts.rules_section(rule) + _unswept(content)),
+        "rules": ("Good enough", rules),
         "losses": ("Loss against each number", _losses(rule, drawn, detailed)),
         "families": ("Dimension and trainings", families_section(rule, drawn)),
         "best": ("Which model is best", _best(rule, drawn)),

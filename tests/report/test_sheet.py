@@ -276,6 +276,14 @@ def test_without_a_full_grid_there_are_tables_only():
     assert "design list" in text
     assert 'id="grids"' not in text
     assert "osc-d8: 5 cells have a value, a full grid has 75" in text
+    assert "Points by their loss, the least first" in text
+    shown = text[text.index("Points by their loss") :]
+    shown = shown[: shown.index("</table>")]
+    losses = [float(x) for x in re.findall(r">([\d.]+) % ± [\d.]+ %<", shown)]
+    assert len(losses) == len(cells)
+    assert losses == sorted(losses)
+    assert 'href="#cell-0"' in shown
+    assert "Points by their loss" not in page_of(sweep_table(), has_figures=False)
 
 
 def test_without_prices_the_page_says_so():
