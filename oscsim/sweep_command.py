@@ -67,7 +67,7 @@ def sweep(
     path = Path(store or f"runs/{asked.name}.sqlite")
     here = None if scheduler else n_workers
     with ended_by_signals() as ending, ExitStack() as shown:
-        ready = prepare(asked)
+        ready = prepare(asked, path)
         if dry_run:
             expected = forecast(ready, least=PAIR)
             if as_json:

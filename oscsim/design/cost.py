@@ -21,7 +21,13 @@ CHIPS_PER_TRIAL = 10
 """Chips of a sweep for each that is run to foretell it."""
 
 PAIR = 2
-"""Trials of a shape: one that may compile, and one that is timed."""
+"""Fewest trials of a shape: one that may compile, and one that is timed."""
+
+MOST_TIMED = 3
+"""Chips that are timed of a shape."""
+
+COMPILED = 3.0
+"""Times the shortest from which on a chip may have compiled."""
 
 
 @dataclass(frozen=True)
@@ -95,11 +101,12 @@ def forecast(ready: Prepared, least: int = 0) -> Forecast:
     """Run a few chips and foretell the whole sweep.
 
     Checkpoints of one shape (d_osc, layers, width and all else of the configuration,
-    and items) take as long as each other: of each shape two chips are run, one that
-    may compile and one that is timed, of the middle cell of a checkpoint. All trials
-    together are at most a tenth of the sweep's chips; shapes that are left out then
-    take the mean of the others. Their results are not kept: a sweep runs them again,
-    with the same bits.
+    and items) take as long as each other: of each shape one chip is run that may
+    compile, and then one to three are timed, of cells spread evenly over those of a
+    checkpoint. All are at most a tenth of the sweep's chips; shapes that are left out
+    then take the mean of the others. One that takes thrice the shortest is run once
+    more, as it may have compiled. Results are not kept: a sweep runs them again, with
+    the same bits.
 
     Parameters
     ----------
@@ -109,10 +116,11 @@ def forecast(ready: Prepared, least: int = 0) -> Forecast:
         Trials that are run in any case, of however small a sweep.
     """
     shapes = _shapes(ready)
-    budget = max(least, ready.n_tasks // CHIPS_PER_TRIAL) // PAIR
-    at = np.linspace(0, len(shapes) - 1, min(budget, len(shapes)))
-    tried = [shapes[round(place)] for place in at]
-    spent = [_timed(ready, one.cell) for one in tried]
+    budget = max(least, ready.n_tasks // CHIPS_PER_TRIAL)
+    n_tried = min(budget // PAIR, len(shapes))
+    tried = [shapes[round(k)] for k in np.linspace(0, len(shapes) - 1, n_tried)]
+    n_timed = min(MOST_TIMED, budget // n_tried - 1) if tried else 0
+    spent = [_timed(ready, one.cells, n_timed) for one in tried]
     counts = [one.n_cells for one in tried]
     items = float(np.mean([len(s.data) for s in ready.subjects.values()]))
     most = ready.spec.precision
@@ -120,22 +128,26 @@ def forecast(ready: Prepared, least: int = 0) -> Forecast:
         cells=len(ready.cells),
         tasks=ready.n_tasks,
         most_tasks=len(ready.cells) * (most.most_chips if most else ready.spec.chips),
-        task_s=float(np.average(spent, weights=counts)) if spent else float("nan"),
+        task_s=(
+            float(np.average([s for s, _ in spent], weights=counts))
+            if spent
+            else float("nan")
+        ),
         memory_bytes=_resident() if spent else float("nan"),
         bytes_per_task=8 * items + BYTES_PER_RESULT,
-        trials=PAIR * len(spent),
+        trials=sum(n for _, n in spent),
     )
 
 
 class _Shape(NamedTuple):
-    """The cell that stands for checkpoints of one shape, and how many it stands for."""
+    """Cells of the first checkpoint of a shape, and how many all of them have."""
 
-    cell: Cell
+    cells: list[Cell]
     n_cells: int
 
 
 def _shapes(ready: Prepared) -> list[_Shape]:
-    """Return the shapes of the checkpoints, in order, each with its middle cell."""
+    """Return the shapes of the checkpoints, in order."""
     cells: dict[str, list[Cell]] = {}
     for cell in ready.cells:
         cells.setdefault(cell.subject, []).append(cell)
@@ -143,10 +155,7 @@ def _shapes(ready: Prepared) -> list[_Shape]:
     for name in cells:
         alike.setdefault(_shape(ready.subjects[name]), []).append(name)
     return [
-        _Shape(
-            cells[names[0]][len(cells[names[0]]) // 2],
-            sum(len(cells[name]) for name in names),
-        )
+        _Shape(cells[names[0]], sum(len(cells[name]) for name in names))
         for names in alike.values()
     ]
 
@@ -157,9 +166,18 @@ def _shape(subject: Subject) -> tuple[str, int]:
     return subject.checkpoint.config.model_dump_json(exclude=said), len(subject.data)
 
 
-def _timed(ready: Prepared, cell: Cell) -> float:
-    """Return the processor time of a chip of a cell, once it is compiled (s)."""
-    work(ready.subjects, Task(cell, 0, ready.spec.repeats))
+def _timed(ready: Prepared, cells: list[Cell], n: int) -> tuple[float, int]:
+    """Return the mean processor time of a chip of n cells (s), and how many ran."""
+    work(ready.subjects, Task(cells[len(cells) // 2], 0, ready.spec.repeats))
+    tried = [cells[int((k + 0.5) / n * len(cells))] for k in range(n)]
+    spent = [_seconds(ready, cell) for cell in tried]
+    again = [k for k in range(n) if spent[k] > COMPILED * min(spent)]
+    for k in again:
+        spent[k] = _seconds(ready, tried[k])
+    return float(np.mean(spent)), 1 + n + len(again)
+
+
+def _seconds(ready: Prepared, cell: Cell) -> float:
     started = process_time()
     work(ready.subjects, Task(cell, 1, ready.spec.repeats))
     return process_time() - started

@@ -14,6 +14,7 @@ from oscsim.design.cells import Cell, cells_of
 from oscsim.design.latency import Latencies
 from oscsim.design.local import Done, Take, run_here, run_locally
 from oscsim.design.plan import Plan
+from oscsim.design.recall import recalled
 from oscsim.design.spec import SweepSpec, read_spec
 from oscsim.design.store import Store
 from oscsim.design.store_file import create_or_resume
@@ -100,8 +101,16 @@ def _plain_name(device: Any) -> Any:
     return Path(device).name if isinstance(device, str) else device
 
 
-def prepare(spec: SweepSpec) -> Prepared:
+def prepare(spec: SweepSpec, store: str | Path | None = None) -> Prepared:
     """Load everything that a sweep needs and check every cell.
+
+    Parameters
+    ----------
+    spec : SweepSpec
+        What was asked.
+    store : str or Path, optional
+        Where an earlier call has kept the digital results: what is there of the same
+        models, items and versions is not run again.
 
     Raises
     ------
@@ -109,7 +118,9 @@ def prepare(spec: SweepSpec) -> Prepared:
         For the first thing that is wrong.
     """
     subjects, twins = subjects_of(spec)
-    known = {name: learn(subject) for name, subject in (subjects | twins).items()}
+    models = subjects | twins
+    known = recalled(None if store is None else Path(store), spec, models)
+    known |= {name: learn(one) for name, one in models.items() if name not in known}
     cells = cells_of(spec, subjects, known, library_versions())
     return Prepared(spec, subjects, known, cells, twins)
 
@@ -188,7 +199,7 @@ def sweep(
     """
     if isinstance(spec, str | Path):
         spec = read_spec(spec)
-    ready = prepare(spec) if isinstance(spec, SweepSpec) else spec
+    ready = prepare(spec, store) if isinstance(spec, SweepSpec) else spec
     if scheduler is not None and workers is not None:
         raise SpecError("give workers or a scheduler, not both")
     n_workers = thread_count(workers)

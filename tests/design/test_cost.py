@@ -29,11 +29,14 @@ def ran(monkeypatch):
     return tasks
 
 
-def test_checkpoints_of_one_shape_share_their_two_trials(tmp_path, ran):
+def test_checkpoints_of_one_shape_share_their_trials(tmp_path, ran):
     ready = small(tmp_path, checkpoints=MODELS, chips=4)
     found = forecast(ready)
-    assert ran == [("sva-osc-d2-s0", 2, 0), ("sva-osc-d2-s0", 2, 1)]
-    assert (found.cells, found.tasks, found.trials) == (8, 32, 2)
+    assert ran[:3] == [
+        ("sva-osc-d2-s0", k, chip) for k, chip in ((2, 0), (1, 1), (3, 1))
+    ]
+    assert {again[0] for again in ran[3:]} <= {"sva-osc-d2-s0"}
+    assert (found.cells, found.tasks, found.trials) == (8, 32, len(ran))
     assert found.cpu_s == pytest.approx(32 * found.task_s)
 
 
@@ -53,10 +56,21 @@ def test_shapes_weigh_as_their_cells(tmp_path, monkeypatch):
     two = [eight.replace("d8-p4", "d2-p4"), eight.replace("d8-p4", "d2-p4-s1")]
     ready = small(tmp_path, data=None, windows=1, checkpoints=[*two, eight], chips=4)
     seconds = {"bytes-osc-d2-p4": 1.0, "bytes-osc-d8-p4": 9.0}
-    monkeypatch.setattr(cost, "_timed", lambda _ready, cell: seconds[cell.subject])
+    monkeypatch.setattr(cost, "work", lambda *_: None)
+    monkeypatch.setattr(cost, "_seconds", lambda _ready, cell: seconds[cell.subject])
     found = forecast(ready)
     assert found.task_s == pytest.approx((2 * 1.0 + 9.0) / 3)
     assert found.trials == 4
+
+
+def test_a_chip_that_may_have_compiled_is_timed_again(tmp_path, monkeypatch):
+    """Of 1, 9 and 2 s the second is run once more, and takes 1.5 s then."""
+    times = iter([1.0, 9.0, 2.0, 1.5])
+    monkeypatch.setattr(cost, "work", lambda *_: None)
+    monkeypatch.setattr(cost, "_seconds", lambda *_: next(times))
+    found = forecast(small(tmp_path, chips=10))
+    assert found.task_s == pytest.approx((1.0 + 1.5 + 2.0) / 3)
+    assert found.trials == 5
 
 
 def test_a_precision_may_take_more_and_the_forecast_says_both_ends(tmp_path, capsys):
@@ -66,14 +80,15 @@ def test_a_precision_may_take_more_and_the_forecast_says_both_ends(tmp_path, cap
     assert run(["sweep", str(spec), "--dry-run", "--workers", "1"]) == 0
     first, second, third, last = capsys.readouterr().out.splitlines()
     assert first.startswith("4 cells, 32 to 96 chips in all (")
-    assert "2 tried)" in first
+    assert " tried)" in first
     assert second.count(" to ") == 2
     assert second.endswith(" on 1 worker")
     assert " to " in third.partition("store ")[2]
     assert last.startswith("a million such cells: ")
     assert run(["sweep", str(spec), "--dry-run", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert (found["chips"], found["most_chips"], found["trials"]) == (32, 96, 2)
+    assert (found["chips"], found["most_chips"]) == (32, 96)
+    assert found["trials"] in (3, 4)
     assert found["most_cpu_seconds"] == pytest.approx(3 * found["cpu_seconds"])
     chip = (found["most_store_bytes"] - found["store_bytes"]) / 64
     assert chip == pytest.approx(500 + 8 * 64)
