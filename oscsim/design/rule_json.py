@@ -12,6 +12,7 @@ from oscsim.design.pareto import (
     own_fronts,
     unpriced_axes,
     unpriced_cells,
+    unpriced_reasons,
 )
 from oscsim.design.replicates import Interval
 from oscsim.design.rule import DesignRule
@@ -88,6 +89,7 @@ def rule_json(
         "unpriced_axes": list(unpriced_axes(table)),
         "families": [family_json(one) for one in rule.families],
         "unpriced_cells": unpriced_cells(table),
+        "unpriced_reasons": unpriced_reasons(table),
         "rankings": [
             {
                 "model": one.subject,

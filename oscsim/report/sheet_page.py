@@ -10,7 +10,7 @@ from oscsim.design.pareto import (
     ParetoPoint,
     own_fronts,
     unpriced_axes,
-    unpriced_cells,
+    unpriced_reasons,
 )
 from oscsim.design.rule import DesignRule
 from oscsim.design.surrogate import surrogates
@@ -198,7 +198,9 @@ def _front(
     detailed: list[int],
 ) -> str:
     if not front:
-        return paragraph("No cell and no digital baseline of this sweep has a price.")
+        said = "No cell and no digital baseline of this sweep has a price"
+        why = "; ".join(unpriced_reasons(rule.table))
+        return paragraph(f"{said}: {why}." if why else f"{said}.")
     names = _titles(rule)
     found = [
         linked_drawing(
@@ -220,13 +222,14 @@ def _front(
     if not found:
         found = [
             paragraph(
-                "No cell of this sweep has a price: its device has no energy map, or "
-                "is settled in no time. These are the digital baselines alone.",
+                "No cell of this sweep has a price. These are the digital baselines "
+                "alone.",
                 "note",
             )
         ]
     table = rule.table
-    for said in unpriced_words(unpriced_axes(table), unpriced_cells(table)):
+    reasons = unpriced_reasons(table)
+    for said in unpriced_words(unpriced_axes(table), reasons, len(table.cells)):
         found.append(paragraph(said, "note"))
     shown = "".join(found) + parts.front_table(rule, front, detailed)
     own = own_fronts(table)
