@@ -56,6 +56,7 @@ def sweep(
     from oscsim.design.run import prepare
     from oscsim.design.run import sweep as run_sweep
     from oscsim.design.spec import read_spec
+    from oscsim.design.unpriced import reasons
     from oscsim.errors import SpecError
 
     if workers is not None and scheduler is not None:
@@ -70,10 +71,15 @@ def sweep(
         ready = prepare(asked)
         if dry_run:
             expected = forecast(ready, least=PAIR)
+            unpriced = reasons(ready.cells)
             if as_json:
-                cli_output.print_json(_forecast_json(expected))
+                said = {**_forecast_json(expected), "unpriced_reasons": unpriced}
+                cli_output.print_json(said)
             else:
                 _print_forecast(expected, here, is_dry=True)
+                for reason, n in unpriced.items():
+                    many = f"{n:,} of {expected.cells:,} cells"
+                    typer.echo(f"warning: no price of {many}: {reason}")
             return 0
 
         def starting(done: int) -> "Progress | None":

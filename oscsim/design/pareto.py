@@ -167,6 +167,12 @@ def _baselines(table: SweepTable) -> list[_Measured]:
     return found
 
 
+def is_free(axis: str) -> bool:
+    """Return whether an axis sets a field that no price follows."""
+    field = field_of(axis)
+    return SETS.get(field, field) in FREE
+
+
 def unpriced_axes(table: SweepTable) -> tuple[str, ...]:
     """Return the axes that change no joules of any cell.
 
@@ -201,11 +207,10 @@ def unpriced_axes(table: SweepTable) -> tuple[str, ...]:
             of.reduceat(joules[order], starts) for of in (np.minimum, np.maximum)
         )
         if len(starts) == len(priced):
-            field = field_of(name)
-            is_free = SETS.get(field, field) in FREE
+            changes_none = is_free(name)
         else:
-            is_free = bool((most <= (1 + SAME) * least).all())
-        if is_free:
+            changes_none = bool((most <= (1 + SAME) * least).all())
+        if changes_none:
             found.append(name)
     return tuple(found)
 

@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 from oscsim.design.axis_rule import AxisRule
+from oscsim.design.cheapest import Cheapest, PricedCell, cheapest
 from oscsim.design.family_json import family_json
 from oscsim.design.interactions import Interaction, Sobol
 from oscsim.design.laws import PowerLaw
@@ -84,6 +85,7 @@ def rule_json(
             _point_json(point) for point in front if point.is_front or not point.point
         ],
         "own_fronts": [_point_json(point) for point in own_fronts(table)],
+        "cheapest": [_cheapest_json(one) for one in cheapest(table, rule.losses)],
         "priced": len(front),
         "behind_within_error": sum(p.is_within_error and not p.is_front for p in front),
         "unpriced_axes": list(unpriced_axes(table)),
@@ -102,6 +104,30 @@ def rule_json(
             }
             for one in rule.rankings
         ],
+    }
+
+
+def _cheapest_json(one: Cheapest) -> dict[str, Any]:
+    return {
+        "model": one.subject,
+        "loss_at_most": one.most,
+        "cheapest": _priced_json(one.found, one.most),
+        "certain": _priced_json(one.certain, one.most),
+        "least": _priced_json(one.least, one.most),
+        "why_no_price": one.why_none,
+    }
+
+
+def _priced_json(cell: PricedCell | None, most: float) -> dict[str, Any] | None:
+    if cell is None:
+        return None
+    return {
+        "point": dict(sorted(cell.point.items())),
+        "loss": cell.loss,
+        "half_width": _number(cell.half_width),
+        "is_certain": cell.is_certain(most),
+        "joules": list(cell.joules),
+        "latency_s": cell.latency_s,
     }
 
 

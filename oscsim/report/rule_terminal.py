@@ -8,6 +8,7 @@ from rich.table import Table
 
 from oscsim.design.axes import is_whole
 from oscsim.design.axis_rule import AxisRule
+from oscsim.design.cheapest import cheapest
 from oscsim.design.curve import Better
 from oscsim.design.interactions import Interaction, Sobol
 from oscsim.design.pareto import (
@@ -19,6 +20,7 @@ from oscsim.design.pareto import (
 from oscsim.design.replicates import Interval
 from oscsim.design.rule import DesignRule
 from oscsim.report.axis_words import said_point
+from oscsim.report.cheapest_table import print_cheapest
 from oscsim.report.conditions import said_conditions
 from oscsim.report.family_terminal import print_families
 from oscsim.report.numbers import quantity
@@ -58,6 +60,7 @@ def print_rule(
         _print_optima(console, rule)
     _print_rankings(console, rule)
     _print_pairs(console, pairs, shares)
+    print_cheapest(console, cheapest(table, rule.losses))
     _print_front(console, front)
     _print_own(console, own_fronts(table))
     for said in unpriced_words(
