@@ -13,11 +13,12 @@ from oscsim.design.pareto import pareto
 from oscsim.design.replicates import half_width
 from oscsim.design.rule import fit_rule
 from oscsim.design.rule_json import rule_json
-from oscsim.design.run import sweep
+from oscsim.design.run import prepare, sweep
+from oscsim.design.spec import read_spec
 from oscsim.design.store_file import open_store
 from oscsim.design.table import read_table
 from oscsim.report.cheapest_table import cheapest_csv, cheapest_section, print_cheapest
-from tests.design.specs import small
+from tests.design.specs import DATA, small
 from tests.design.test_rule import DIGITAL, table
 
 BITS = [2, 3, 4, 5, 6]
@@ -194,3 +195,24 @@ def test_of_a_real_sweep_it_is_what_a_search_of_its_cells_finds(tmp_path):
             if found is not None:
                 assert found.joules[1] == min(c.joules[1] for c in cells)
     assert any(one.found is not None for one in cheapest(real, losses))
+
+
+@pytest.mark.slow
+def test_what_limits_a_ring_chip_is_as_the_readme_says(tmp_path):
+    """No bits, time or noise reach 2 % at the preset's mismatch of frequencies."""
+    spec = read_spec(DATA.parent / "examples" / "sweeps" / "what-limits.toml")
+    sweep(prepare(spec), tmp_path / "limits.sqlite", workers=1)
+    with open_store(tmp_path / "limits.sqlite") as store:
+        found = read_table(store)
+    one, two = cheapest(found, [0.01, 0.02])
+    better = {"weight_bits": 8, "settle_time": 2e-6, "frequency_mismatch": 3e-4}
+    assert two.found.point == better
+    assert two.found == two.certain
+    assert two.found.joules[1] == pytest.approx(2.227e-6, rel=0.01)
+    better = {"weight_bits": 8, "settle_time": 5e-6, "frequency_mismatch": 1e-4}
+    assert one.certain.point == better
+    assert one.certain.joules[1] == pytest.approx(2.519e-6, rel=0.01)
+    for cell in found.cells:
+        loss = found.loss(cell)
+        if "frequency_mismatch" not in cell.point:
+            assert loss.mean() - half_width(loss) > 0.02, cell.point
