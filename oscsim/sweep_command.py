@@ -12,7 +12,7 @@ from oscsim import cli_output
 from oscsim.command_line import complain, ended_by_signals
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from oscsim.bridge.engine import Progress
     from oscsim.design.cost import Forecast
@@ -70,16 +70,8 @@ def sweep(
     with ended_by_signals() as ending, ExitStack() as shown:
         ready = prepare(asked)
         if dry_run:
-            expected = forecast(ready, least=PAIR)
             unpriced = reasons(ready.cells)
-            if as_json:
-                said = {**_forecast_json(expected), "unpriced_reasons": unpriced}
-                cli_output.print_json(said)
-            else:
-                _print_forecast(expected, here, is_dry=True)
-                for reason, n in unpriced.items():
-                    many = f"{n:,} of {expected.cells:,} cells"
-                    typer.echo(f"warning: no price of {many}: {reason}")
+            _print_dry(forecast(ready, least=PAIR), unpriced, here, as_json)
             return 0
 
         def starting(done: int) -> "Progress | None":
@@ -104,6 +96,23 @@ def sweep(
             ending.code,
         )
     return 0
+
+
+def _print_dry(
+    expected: "Forecast",
+    unpriced: "Mapping[str, int]",
+    workers: int | None,
+    as_json: bool,
+) -> None:
+    """Print what a sweep would take, and which of its cells will have no price."""
+    if as_json:
+        said = {**_forecast_json(expected), "unpriced_reasons": dict(unpriced)}
+        cli_output.print_json(said)
+        return
+    _print_forecast(expected, workers, is_dry=True)
+    for reason, n in unpriced.items():
+        many = f"{n:,} of {expected.cells:,} cells"
+        typer.echo(f"warning: no price of {many}: {reason}")
 
 
 def _print_forecast(
