@@ -92,12 +92,12 @@ def cheapest(table: SweepTable, losses: Sequence[float]) -> tuple[Cheapest, ...]
 
     Notes
     -----
-    By the median of joules. Of cells that cost the same to 1e-9, which differ in
-    numbers that no joules follow, the one that asks least: that states the fewest of
-    these (points of a list leave them out) and then loses most. Only cells that were
-    run, nothing between them. The cheapest of many cells whose mean is within a limit
-    is there by its luck with chips too, which its interval does not hold: ``certain``
-    asks for more.
+    By the median of joules. Of cells that cost the same to 1e-9: of those that state
+    the fewest numbers that no joules follow (points of a list leave them out) the one
+    that loses least, or, if others differ from it in such numbers alone, the one of
+    these that loses most: it asks least. Only cells that were run, nothing between
+    them. The cheapest of many cells whose mean is within a limit is there by its luck
+    with chips too, which its interval does not hold: ``certain`` asks for more.
     """
     found: list[Cheapest] = []
     for subject, content in table.subjects.items():
@@ -137,10 +137,23 @@ def _first(cells: Sequence[PricedCell]) -> PricedCell | None:
     if not cells:
         return None
     most = (1 + SAME) * cells[0].joules[1]
-    return min(
-        (cell for cell in cells if cell.joules[1] <= most),
-        key=lambda cell: (sum(map(is_free, cell.point)), -cell.loss),
-    )
+    equal = [cell for cell in cells if cell.joules[1] <= most]
+    best = min(equal, key=lambda cell: (_n_free(cell), cell.loss))
+    alike = [
+        cell
+        for cell in equal
+        if _n_free(cell) == _n_free(best) and _paid(cell) == _paid(best)
+    ]
+    return max(alike, key=lambda cell: cell.loss)
+
+
+def _n_free(cell: PricedCell) -> int:
+    return sum(map(is_free, cell.point))
+
+
+def _paid(cell: PricedCell) -> dict[str, Value]:
+    """Return the values of the axes that joules may follow."""
+    return {name: v for name, v in cell.point.items() if not is_free(name)}
 
 
 def _why_none(cells: Sequence[CellResult]) -> str:

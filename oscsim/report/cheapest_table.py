@@ -21,7 +21,7 @@ HEADER = (
     "loss at most",
     "cheapest cell",
     "its loss",
-    "below the limit",
+    "below it",
     "energy per token, p50 (p10..p90)",
     "time per token",
 )
@@ -64,8 +64,8 @@ def cheapest_section(found: Sequence[Cheapest], detailed: Sequence[int]) -> str:
         "so much of the digital metric; every number is free. Surely: the upper end of "
         "its 95 % interval over chips is below the limit. Where that of the cheapest "
         "is not, the cheapest that surely is follows. Only cells that were run: one "
-        "between them may do for less. Of cells that cost the same, which differ in "
-        "numbers that no joules follow, it is the one that asks least of these."
+        "between them may do for less. Of cells that cost the same and differ in "
+        "numbers that no joules follow it is the one that asks least of these."
     )
     left = list(_without(found))
     return (

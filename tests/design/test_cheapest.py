@@ -73,7 +73,7 @@ def test_dear_and_good_is_not_taken_for_cheap_and_good_enough():
     assert [bits(one.found) for one in cheapest(falling, [0.02, 0.5])] == [6, 6]
     same = made(joules=lambda _m, _p: (1.0,) * 3)
     (one,) = cheapest(same, [0.1])
-    assert bits(one.found) == 4, "of equal joules what still is good enough"
+    assert bits(one.found) == 6, "of equal joules the least loss"
 
 
 def test_of_cells_that_cost_the_same_it_is_the_one_that_asks_least():
@@ -87,6 +87,18 @@ def test_of_cells_that_cost_the_same_it_is_the_one_that_asks_least():
     )
     (one,) = cheapest(dataclasses.replace(same, cells=cells), [0.1])
     assert one.found.point == {"weight_bits": 6.0}
+
+
+def test_of_numbers_that_no_joules_follow_it_asks_as_little_as_will_do():
+    axes = {"coupling_mismatch": [0.0, 0.05, 0.1, 0.2], "weight_bits": [4, 6]}
+    grid = table(
+        lambda _m, p: p["coupling_mismatch"] + 0.06 - 0.01 * p["weight_bits"],
+        axes,
+        joules=lambda _m, p: (p["weight_bits"],) * 3,
+    )
+    found = [one.found.point for one in cheapest(grid, [0.01, 0.06, 0.11, 0.125])]
+    wanted = [(0.0, 6.0), (0.0, 4.0), (0.05, 4.0), (0.1, 4.0)]
+    assert [(p["coupling_mismatch"], p["weight_bits"]) for p in found] == wanted
 
 
 def test_one_chip_is_never_certain_and_a_failed_cell_is_no_cell():
