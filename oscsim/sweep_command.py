@@ -12,7 +12,7 @@ from oscsim import cli_output
 from oscsim.command_line import complain, ended_by_signals
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from oscsim.bridge.engine import Progress
     from oscsim.design.cost import Forecast
@@ -56,6 +56,7 @@ def sweep(
     from oscsim.design.run import prepare
     from oscsim.design.run import sweep as run_sweep
     from oscsim.design.spec import read_spec
+    from oscsim.design.unpriced import reasons
     from oscsim.errors import SpecError
 
     if workers is not None and scheduler is not None:
@@ -69,11 +70,8 @@ def sweep(
     with ended_by_signals() as ending, ExitStack() as shown:
         ready = prepare(asked, path)
         if dry_run:
-            expected = forecast(ready, least=PAIR)
-            if as_json:
-                cli_output.print_json(_forecast_json(expected))
-            else:
-                _print_forecast(expected, here, is_dry=True)
+            unpriced = reasons(ready.cells)
+            _print_dry(forecast(ready, least=PAIR), unpriced, here, as_json)
             return 0
 
         def starting(done: int) -> "Progress | None":
@@ -98,6 +96,23 @@ def sweep(
             ending.code,
         )
     return 0
+
+
+def _print_dry(
+    expected: "Forecast",
+    unpriced: "Mapping[str, int]",
+    workers: int | None,
+    as_json: bool,
+) -> None:
+    """Print what a sweep would take, and which of its cells will have no price."""
+    if as_json:
+        said = {**_forecast_json(expected), "unpriced_reasons": dict(unpriced)}
+        cli_output.print_json(said)
+        return
+    _print_forecast(expected, workers, is_dry=True)
+    for reason, n in unpriced.items():
+        many = f"{n:,} of {expected.cells:,} cells"
+        typer.echo(f"warning: no price of {many}: {reason}")
 
 
 def _print_forecast(

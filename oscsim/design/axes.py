@@ -4,7 +4,8 @@ import difflib
 import itertools
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -265,3 +266,9 @@ def digital_places(
         heads = range(n_heads) if match.group(2) is None else (head,)
         found |= {(layer, h) for h in heads}
     return frozenset(found)
+
+
+def whole_layers(digital: Collection[tuple[int, int]], n_heads: int) -> frozenset[int]:
+    """Return the layers of which every head is among (layer, head) pairs."""
+    heads = Counter(layer for layer, _ in digital)
+    return frozenset(layer for layer, n in heads.items() if n == n_heads)

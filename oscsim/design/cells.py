@@ -22,6 +22,7 @@ from oscsim.design.axes import (
     grid,
     latin_hypercube,
     layer_of,
+    whole_layers,
 )
 from oscsim.design.spec import SweepSpec
 from oscsim.design.subject import Known, Subject
@@ -50,6 +51,9 @@ class Cell:
         What runs where, if layers or heads differ.
     digest : str
         SHA-256 of everything that determines its results.
+    digital_layers : int or None
+        Layers that are digital as a whole, all others on the hardware of
+        ``setting``; None where layers or heads have hardware of their own.
     """
 
     number: int
@@ -58,6 +62,7 @@ class Cell:
     setting: Setting
     placement: Placement | None
     digest: str
+    digital_layers: int | None = 0
 
 
 def points_of(spec: SweepSpec) -> list[Point]:
@@ -124,7 +129,7 @@ class _Maker:
     def cell(self, number: int, point: Point) -> Cell:
         """Return the cell of a point, checked."""
         setting = self._setting(self._device(point, layer=None))
-        placement = self._placement(point, setting)
+        setting, placement, n_digital = self._placed(point, setting)
         return Cell(
             number=number,
             subject=self.name,
@@ -132,6 +137,7 @@ class _Maker:
             setting=setting,
             placement=placement,
             digest=self._digest(setting, placement),
+            digital_layers=n_digital,
         )
 
     def _device(self, point: Point, layer: int | None) -> Device:
@@ -183,11 +189,17 @@ class _Maker:
         require_prices(setting, checkpoint.d_osc)
         return setting
 
-    def _placement(self, point: Point, setting: Setting) -> Placement | None:
-        """Return what runs where, None if all layers are alike."""
+    def _placed(
+        self, point: Point, setting: Setting
+    ) -> tuple[Setting, Placement | None, int | None]:
+        """Return the hardware of all layers, what runs where, and `digital_layers`.
+
+        Layers of the same numbers are one hardware, whether an axis singles them
+        out or not.
+        """
         singled = {layer for name in point if (layer := layer_of(name)) is not None}
         if not singled and "digital" not in point:
-            return None
+            return setting, None, 0
         config = self.subject.checkpoint.config
         if not isinstance(config, FixedQueryConfig):
             raise SpecError(
@@ -203,14 +215,21 @@ class _Maker:
             self._device(point, layer) if layer in singled else setting.device
             for layer in range(config.n_layers)
         ]
-        rung = setting.rung
-        acting = {id(d): d.at_rung(rung) for d in layers}
         digital = digital_places(
             point.get("digital", "none"), config.n_layers, config.n_heads
         )
+        whole = whole_layers(digital, config.n_heads)
+        kept = [device for n, device in enumerate(layers) if n not in whole]
+        is_one = len({json.dumps(_physical(device)) for device in kept}) < 2
+        if is_one and kept and _physical(kept[0]) != _physical(setting.device):
+            setting = self._setting(kept[0])
+        if is_one and not digital:
+            return setting, None, 0
+        acting = {id(d): d.at_rung(setting.rung) for d in layers}
         placement = Placement(tuple(acting[id(d)] for d in layers), digital)
         placement.require(config.n_layers, config.n_heads)
-        return placement
+        has_own_heads = len(digital) > len(whole) * config.n_heads
+        return setting, placement, None if has_own_heads or not is_one else len(whole)
 
     def _digest(self, setting: Setting, placement: Placement | None) -> str:
         data = self.subject.data

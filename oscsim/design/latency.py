@@ -31,9 +31,13 @@ class Latencies:
     def _of(self, cell: Cell) -> float | None:
         subject = self.subjects[cell.subject]
         config, data = subject.checkpoint.config, subject.data
-        if not isinstance(config, FixedQueryConfig) or cell.placement is not None:
+        if not isinstance(config, FixedQueryConfig) or cell.digital_layers is None:
             return None
         if not takes_time(cell.setting):
             return None
+        n_layers = config.n_layers - cell.digital_layers
+        if not n_layers:
+            return 0.0
+        config = config.model_copy(update={"n_layers": n_layers})
         lengths = existing_lengths(config, data)
         return latency_per_token(cell.setting.device, config, lengths)

@@ -2,6 +2,7 @@
 
 import functools
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -9,9 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from oscsim.design.apart import are_apart, is_apart
-from oscsim.design.axes import Value
+from oscsim.design.axes import SETS, Value, field_of
 from oscsim.design.replicates import half_widths
 from oscsim.design.table import SweepTable
+from oscsim.energy.device_remarks import FREE
 from oscsim.typing import FloatArray, IntArray
 
 SAME = 1e-9
@@ -165,11 +167,20 @@ def _baselines(table: SweepTable) -> list[_Measured]:
     return found
 
 
+def is_free(axis: str) -> bool:
+    """Return whether an axis sets a field that no price follows."""
+    field = field_of(axis)
+    return SETS.get(field, field) in FREE
+
+
 def unpriced_axes(table: SweepTable) -> tuple[str, ...]:
     """Return the axes that change no joules of any cell.
 
     Prices follow bits where a law for them has a source (`oscsim.energy.bit_laws`),
     and time, but neither noise nor mismatch: less of these is as cheap as more.
+    Cells that differ in an axis alone show it; where there are none, as in a latin
+    hypercube, the field decides (`oscsim.energy.device_remarks.FREE`). An axis that
+    points of a list leave out is one too.
 
     Parameters
     ----------
@@ -183,8 +194,9 @@ def unpriced_axes(table: SweepTable) -> tuple[str, ...]:
     subjects = _numbered([cell.subject for cell, _ in priced])
     axes = {
         name: _numbered([cell.point.get(name) for cell, _ in priced])
-        for name in table.axes
+        for name in dict.fromkeys(name for cell, _ in priced for name in cell.point)
     }
+    axes = {name: codes for name, codes in axes.items() if codes.any()}
     found = []
     for name in axes:
         others = [subjects, *(codes for n, codes in axes.items() if n != name)]
@@ -194,8 +206,11 @@ def unpriced_axes(table: SweepTable) -> tuple[str, ...]:
         least, most = (
             of.reduceat(joules[order], starts) for of in (np.minimum, np.maximum)
         )
-        is_alone = len(starts) == len(priced)
-        if not is_alone and (most <= (1 + SAME) * least).all():
+        if len(starts) == len(priced):
+            changes_none = is_free(name)
+        else:
+            changes_none = bool((most <= (1 + SAME) * least).all())
+        if changes_none:
             found.append(name)
     return tuple(found)
 
@@ -205,6 +220,12 @@ def unpriced_cells(table: SweepTable) -> int:
     measured = [cell for cell in table.cells if np.isfinite(cell.values).all()]
     without = sum(cell.joules is None for cell in measured)
     return without if without < len(measured) else 0
+
+
+def unpriced_reasons(table: SweepTable) -> dict[str, int]:
+    """Return why cells with a result have no price, with how many, most first."""
+    found = Counter(cell.why_unpriced for cell in table.cells if cell.why_unpriced)
+    return dict(found.most_common())
 
 
 def _numbered(values: Sequence[Value | None]) -> IntArray:

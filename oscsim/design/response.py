@@ -64,8 +64,8 @@ def response_surface(
     Raises
     ------
     SpecError
-        If there are fewer than two axes or too few cells, or the surface does
-        not foretell the cells that are left out (R2 below .8).
+        If there are fewer than two axes or too few cells, points leave an axis
+        out, or the surface does not foretell the cells that are left out (R2 below .8).
     """
     if len(axes) < 2:
         raise SpecError(f"a response surface needs two axes at least, got {len(axes)}")
@@ -79,6 +79,12 @@ def response_surface(
         raise SpecError(
             f"a quadratic surface of {len(axes)} axes needs {2 * n_terms} cells at "
             f"least, {subject} has {len(cells)}"
+        )
+    left_out = [name for name in axes if any(name not in c.point for c in cells)]
+    if left_out:
+        raise SpecError(
+            f"a quadratic surface needs every axis at every point, some of {subject} "
+            f"leave out {', '.join(left_out)}"
         )
     values = np.array([[float(c.point[name]) for name in axes] for c in cells])
     scales = tuple(np.unique(column) for column in values.T)

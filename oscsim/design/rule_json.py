@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from oscsim.design.axis_rule import AxisRule
+from oscsim.design.cheapest import Cheapest, PricedCell, cheapest
 from oscsim.design.family_json import family_json
 from oscsim.design.interactions import Interaction, Sobol
 from oscsim.design.laws import PowerLaw
@@ -13,6 +14,7 @@ from oscsim.design.pareto import (
     own_fronts,
     unpriced_axes,
     unpriced_cells,
+    unpriced_reasons,
 )
 from oscsim.design.replicates import Interval
 from oscsim.design.rule import DesignRule
@@ -91,11 +93,13 @@ def rule_json(
             _point_json(point) for point in front if point.is_front or not point.point
         ],
         "own_fronts": [_point_json(point) for point in own_fronts(table)],
+        "cheapest": [_cheapest_json(one) for one in cheapest(table, rule.losses)],
         "priced": len(front),
         "behind_within_error": sum(p.is_within_error and not p.is_front for p in front),
         "unpriced_axes": list(unpriced_axes(table)),
         "families": [family_json(one) for one in rule.families],
         "unpriced_cells": unpriced_cells(table),
+        "unpriced_reasons": unpriced_reasons(table),
         "rankings": [
             {
                 "model": one.subject,
@@ -108,6 +112,30 @@ def rule_json(
             }
             for one in rule.rankings
         ],
+    }
+
+
+def _cheapest_json(one: Cheapest) -> dict[str, Any]:
+    return {
+        "model": one.subject,
+        "loss_at_most": one.most,
+        "cheapest": _priced_json(one.found, one.most),
+        "certain": _priced_json(one.certain, one.most),
+        "least": _priced_json(one.least, one.most),
+        "why_no_price": one.why_none,
+    }
+
+
+def _priced_json(cell: PricedCell | None, most: float) -> dict[str, Any] | None:
+    if cell is None:
+        return None
+    return {
+        "point": dict(sorted(cell.point.items())),
+        "loss": cell.loss,
+        "half_width": _number(cell.half_width),
+        "is_certain": cell.is_certain(most),
+        "joules": list(cell.joules),
+        "latency_s": cell.latency_s,
     }
 
 

@@ -13,6 +13,7 @@ from oscsim.design.axes import Point, Value
 from oscsim.design.store import Store
 from oscsim.design.store_file import open_store
 from oscsim.design.subject import Known
+from oscsim.design.unpriced import StoredReasons
 from oscsim.errors import SpecError
 from oscsim.typing import FloatArray, IntArray
 
@@ -47,6 +48,8 @@ class CellResult:
     in_full_scales : bool
         Whether relative numbers are relative to drives in full scales of the
         heads, as on a device in seconds, or to those in model units.
+    why_unpriced : str
+        Why it has a result and no joules; empty if it has both or neither.
     """
 
     digest: str
@@ -62,6 +65,7 @@ class CellResult:
     undriven: float
     unsettled: float
     in_full_scales: bool = False
+    why_unpriced: str = ""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -230,6 +234,9 @@ def read_table(store: Store | str | Path) -> SweepTable:
         found.mean_shares().tolist(),
         found.mean_items(),
     )
+    subjects = dict(sorted(store.subjects().items(), key=_by_size))
+    spec = store.about("spec")
+    why = StoredReasons(store.device, spec.get("rung", "device"))
     cells, missing = [], 0
     scaled: dict[tuple[str, Value | None], bool] = {}
     for digest, subject, point in store.cells():
@@ -240,6 +247,8 @@ def read_table(store: Store | str | Path) -> SweepTable:
         rows = slice(starts[k], starts[k] + found.counts[k])
         clipped, zeroed, undriven, unsettled = shares[k]
         measured = found.numbers[rows]
+        joules = _joules(measured)
+        has_reason = joules is None and np.isfinite(measured[:, 0]).all()
         kind = (subject, point.get("device"))
         if kind not in scaled:
             scaled[kind] = store.device(digest).get("coupling_max") is not None
@@ -251,7 +260,7 @@ def read_table(store: Store | str | Path) -> SweepTable:
                 values=measured[:, 0],
                 chips=found.chips[rows],
                 items=items[k],
-                joules=_joules(measured),
+                joules=joules,
                 latency_s=_number(measured[0, -1])
                 if found.chips[rows][0] == 0
                 else None,
@@ -260,12 +269,13 @@ def read_table(store: Store | str | Path) -> SweepTable:
                 undriven=undriven,
                 unsettled=unsettled,
                 in_full_scales=scaled[kind],
+                why_unpriced=why.of(digest, point, subjects[subject][0]["config"])
+                if has_reason
+                else "",
             )
         )
     if not cells:
         raise SpecError(f"{store.path} holds no results yet: run the sweep first")
-    subjects = dict(sorted(store.subjects().items(), key=_by_size))
-    spec = store.about("spec")
     return SweepTable(
         name=spec["name"],
         metric=next(iter(subjects.values()))[0]["metric"],

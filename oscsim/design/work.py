@@ -7,13 +7,13 @@ from time import process_time
 
 import numpy as np
 
-from oscsim.bridge.array import takes_time
 from oscsim.bridge.engine import chip_passes
 from oscsim.bridge.passes import AnyPass, Outcome
 from oscsim.bridge.placement import place
 from oscsim.counts import Counts
 from oscsim.design.cells import Cell
 from oscsim.design.subject import Subject
+from oscsim.design.unpriced import why_no_price
 from oscsim.energy.components import Library
 from oscsim.energy.ledger import account
 from oscsim.energy.prices import Prices
@@ -147,17 +147,13 @@ def _share(part: int, whole: int) -> float:
 def _joules(cell: Cell, counts: Counts) -> tuple[float, float, float] | None:
     """Return what a token costs, None where nothing has a price.
 
-    With layers or heads of their own the counts do not say which hardware did
-    what, so such cells have no price; nor have cells with more bits than the laws
-    of prices cover, which would look too cheap.
+    `oscsim.design.unpriced.why_no_price` says why: cells with more bits than the
+    laws of prices cover, for example, would look too cheap.
     """
-    energy = cell.setting.acting_device.energy
-    if energy is None or cell.placement is not None or not takes_time(cell.setting):
+    if why_no_price(cell):
         return None
     library = Library.load()
     prices = Prices.of_device(cell.setting.acting_device, library)
-    if any(one.is_beyond for one in prices.followed.values()):
-        return None
     ledger = account(counts, prices, library)
     found = ledger.range_j("system")
     return found.p10, found.p50, found.p90

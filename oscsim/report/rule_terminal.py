@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 
 from oscsim.design.axis_rule import AxisRule
+from oscsim.design.cheapest import cheapest
 from oscsim.design.interactions import Interaction, Sobol
 from oscsim.design.pareto import (
     ParetoPoint,
     own_fronts,
     unpriced_axes,
-    unpriced_cells,
+    unpriced_reasons,
 )
 from oscsim.design.replicates import Interval
 from oscsim.design.rule import DesignRule
 from oscsim.report.axis_words import said_point, said_value
+from oscsim.report.cheapest_table import print_cheapest
 from oscsim.report.conditions import said_conditions
 from oscsim.report.family_terminal import print_families
 from oscsim.report.numbers import quantity
@@ -70,9 +72,12 @@ def print_rule(
     _print_pairs(console, pairs, shares)
     for model, reason in (why_not or {}).items():
         console.print(f"no Sobol indices of {model}: {reason}")
+    print_cheapest(console, cheapest(table, rule.losses))
     _print_front(console, front)
     _print_own(console, own_fronts(table))
-    for said in unpriced_words(unpriced_axes(table), unpriced_cells(table)):
+    for said in unpriced_words(
+        unpriced_axes(table), unpriced_reasons(table), len(table.cells)
+    ):
         console.print(f"note: {said}")
 
 
@@ -275,15 +280,19 @@ def _print_own(console: "Console", own: tuple[ParetoPoint, ...]) -> None:
         console.print(f"and {len(kept) - MOST_FRONT} more (--json)")
 
 
-def unpriced_words(axes: Sequence[str], n_cells: int) -> tuple[str, ...]:
+def unpriced_words(
+    axes: Sequence[str], reasons: Mapping[str, int], n_cells: int
+) -> tuple[str, ...]:
     """Return what must be said of numbers that change no joules, and of cells without.
 
     Parameters
     ----------
     axes : sequence of str
         From `oscsim.design.pareto.unpriced_axes`.
+    reasons : mapping of str to int
+        From `oscsim.design.pareto.unpriced_reasons`.
     n_cells : int
-        From `oscsim.design.pareto.unpriced_cells`.
+        Cells in all.
 
     Returns
     -------
@@ -303,11 +312,11 @@ def unpriced_words(axes: Sequence[str], n_cells: int) -> tuple[str, ...]:
             "overdamped oscillator. No cell is charged for it; oscsim energy shows how "
             "far above that bound a device is."
         )
-    if n_cells:
-        have = "cell has" if n_cells == 1 else "cells have"
+    for reason, n in reasons.items():
+        who = f"{n:,} of {n_cells:,} cells have" if n < n_cells else "No cell has"
+        none = "" if n < n_cells else "a price"
         found.append(
-            f"{n_cells:,} {have} no price: more bits than the laws of prices cover, "
-            "layers or heads with hardware of their own, or no time to settle in. "
-            "None of these is on the front."
+            f"{who} {none or 'no price'}: {reason}."
+            + ("" if none else " None of these is on the front.")
         )
     return tuple(found)

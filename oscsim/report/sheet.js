@@ -147,7 +147,7 @@
     answer.append(element("p", `Loss ${percent(at.loss)} of the digital metric`));
     answer.append(element("p", at.joules
       ? `Energy per token ${energy(at)}, assumption range ${quantity(at.joules[0], "J")}..${quantity(at.joules[2], "J")} (p10..p90)`
-      : "Energy per token: the device has no prices"));
+      : `Energy per token: no price (${model.unpriced})`));
     if (at.latency !== null) answer.append(element("p", `Time per token ${quantity(at.latency, "s")}`));
     if (isBest && found.length > 1) answer.append(element("p", told(model, at, found)));
     answer.append(nearest(model));

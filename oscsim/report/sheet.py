@@ -3,10 +3,12 @@
 from pathlib import Path
 from typing import Any
 
+from oscsim.design.cheapest import cheapest
 from oscsim.design.pareto import ParetoPoint
 from oscsim.design.rule import DesignRule
 from oscsim.design.rule_dataset import rule_dataset
 from oscsim.files import write_whole
+from oscsim.report.cheapest_table import cheapest_csv
 from oscsim.report.column import formats
 from oscsim.report.family_csv import families_csv
 from oscsim.report.rule_csv import laws_csv, rule_csv
@@ -24,7 +26,8 @@ def write_sheet(
 ) -> list[Path]:
     """Write sheet.html, the tables, sweep.nc, and the figures with their data.
 
-    Tables: rule.csv, laws.csv and, of models of several d_osc, families.csv.
+    Tables: rule.csv, laws.csv, cheapest.csv (what a loss costs) and, of models of
+    several d_osc, families.csv.
 
     A figure is ``NAME.png``, ``.svg``, ``.pdf`` (85 mm wide) and ``.csv``: of
     every number its loss (``loss-NUMBER``) and, of two dimensions or more, the
@@ -62,6 +65,7 @@ def write_sheet(
         "sheet.html": page(rule, content, front, device_of, drawn).encode(),
         "rule.csv": rule_csv(content),
         "laws.csv": laws_csv(content),
+        "cheapest.csv": cheapest_csv(cheapest(rule.table, rule.losses)),
         "sweep.nc": bytes(rule_dataset(rule, front).to_netcdf(engine="scipy")),
     }
     if rule.families:

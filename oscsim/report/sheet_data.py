@@ -109,9 +109,22 @@ def _model(rule: DesignRule, grid: Surrogate) -> dict[str, Any]:
         "metric": _numbers(grid.metric),
         "halfWidth": _numbers(grid.half_width),
         "joules": quantiles,
+        "unpriced": _unpriced(rule, grid),
         "latency": None if grid.latency_s is None else _numbers(grid.latency_s),
         "leftOut": None if missed is None else list(missed),
     }
+
+
+def _unpriced(rule: DesignRule, grid: Surrogate) -> str:
+    """Return why a grid has no joules; empty if it has."""
+    cells = [rule.table.cells[int(number)] for number in grid.cells.ravel()]
+    why = [cell.why_unpriced for cell in cells if cell.joules is None]
+    if not why:
+        return ""
+    listed = "; ".join(dict.fromkeys(filter(None, why))) or "none was stored"
+    if len(why) == len(cells):
+        return listed
+    return f"{len(why):,} of {len(cells):,} cells here have no price: {listed}"
 
 
 def _numbers(values: FloatArray) -> list[float | None]:

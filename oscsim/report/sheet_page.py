@@ -6,16 +6,18 @@ from importlib.resources import files
 from string import Template
 from typing import Any
 
+from oscsim.design.cheapest import cheapest
 from oscsim.design.pareto import (
     ParetoPoint,
     own_fronts,
     unpriced_axes,
-    unpriced_cells,
+    unpriced_reasons,
 )
 from oscsim.design.rule import DesignRule
 from oscsim.design.surrogate import surrogates
 from oscsim.report import sheet_sections as parts
 from oscsim.report.axis_words import metric_words, named
+from oscsim.report.cheapest_table import cheapest_section
 from oscsim.report.conditions import said_conditions
 from oscsim.report.loss_figure import LEAST_R2
 from oscsim.report.markup import paragraph
@@ -73,6 +75,10 @@ def page(
         "best": ("Which model is best", _best(rule, drawn)),
         "choices": ("Choices, least loss first", parts.rankings_section(rule)),
         "together": ("Worse together", parts.together_section(content)),
+        "cost": (
+            "What a loss costs",
+            cheapest_section(cheapest(table, rule.losses), detailed),
+        ),
         "energy": ("Metric against energy", _front(rule, drawn, front, detailed)),
         "cells": ("Cells", cells_section(table, detailed, device_of)),
         "models": ("Models and versions", parts.models_table(rule) + _about(rule)),
@@ -207,7 +213,9 @@ def _front(
     detailed: list[int],
 ) -> str:
     if not front:
-        return paragraph("No cell and no digital baseline of this sweep has a price.")
+        said = "No cell and no digital baseline of this sweep has a price"
+        why = "; ".join(unpriced_reasons(rule.table))
+        return paragraph(f"{said}: {why}." if why else f"{said}.")
     names = _titles(rule)
     found = [
         linked_drawing(
@@ -229,13 +237,14 @@ def _front(
     if not found:
         found = [
             paragraph(
-                "No cell of this sweep has a price: its device has no energy map, or "
-                "is settled in no time. These are the digital baselines alone.",
+                "No cell of this sweep has a price. These are the digital baselines "
+                "alone.",
                 "note",
             )
         ]
     table = rule.table
-    for said in unpriced_words(unpriced_axes(table), unpriced_cells(table)):
+    reasons = unpriced_reasons(table)
+    for said in unpriced_words(unpriced_axes(table), reasons, len(table.cells)):
         found.append(paragraph(said, "note"))
     shown = "".join(found) + parts.front_table(rule, front, detailed)
     own = own_fronts(table)
@@ -252,5 +261,11 @@ def _detailed(rule: DesignRule, front: tuple[ParetoPoint, ...]) -> list[int]:
         return list(range(len(cells)))
     numbers, places = numbers_of(rule), places_of(rule)
     found = {numbers[id(c)] for one in rule.rules for c in parts.cells_of(rule, one)}
+    found |= {
+        cell.number
+        for one in cheapest(rule.table, rule.losses)
+        for cell in (one.found, one.certain, one.least)
+        if cell is not None
+    }
     found |= {places[key_of(p.name, p.point)] for p in front if p.is_front and p.point}
     return sorted(found)[:MOST_DETAILED]

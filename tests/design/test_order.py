@@ -1,5 +1,7 @@
 """Whatever can be refused is refused before the first trial chip is run."""
 
+import json
+
 import pytest
 
 from oscsim.cli import run
@@ -54,6 +56,19 @@ def test_a_store_with_results_is_not_foretold_again(no_trials, tmp_path):
     sweep(small(tmp_path), store, workers=1)
     spec = spec_file(tmp_path)
     assert run(["sweep", str(spec), "--store", str(store), "--workers", "1"]) == 0
+
+
+def test_a_dry_run_says_which_cells_will_have_no_price(tmp_path, capfd):
+    axes = {"adc_bits": [6, 8, 9, 12]}
+    spec = str(spec_file(tmp_path, axes=axes, device="ring-65nm"))
+    assert run(["sweep", spec, "--dry-run"]) == 0
+    why = "adc_bits is above 8, the most that a law of its price covers"
+    assert f"warning: no price of 2 of 4 cells: {why}\n" in capfd.readouterr().out
+    assert run(["sweep", spec, "--dry-run", "--json"]) == 0
+    assert json.loads(capfd.readouterr().out)["unpriced_reasons"] == {why: 2}
+    spec = str(spec_file(tmp_path, axes={"adc_bits": [6, 8]}, device="ring-65nm"))
+    assert run(["sweep", spec, "--dry-run"]) == 0
+    assert "no price" not in capfd.readouterr().out
 
 
 def test_starting_is_told_what_is_there_and_gives_the_progress(tmp_path):

@@ -76,6 +76,15 @@ def test_goodness_is_of_points_left_out():
         response_surface(made, "m", AXES)
 
 
+def test_a_list_whose_points_leave_an_axis_out_has_no_surface():
+    made = scattered(lambda a, b: a + b)
+    first, *others = made.cells
+    point = {"coupling_mismatch": first.point["coupling_mismatch"]}
+    cells = (dataclasses.replace(first, point=point), *others)
+    with pytest.raises(SpecError, match="some of m leave out stuck_off"):
+        response_surface(dataclasses.replace(made, cells=cells), "m", AXES)
+
+
 def test_sobol_indices_of_a_surface_are_those_of_its_function():
     made = scattered(lambda a, b: a + 2 * b)
     found = sobol_of_surface(made, "m", AXES)

@@ -518,17 +518,49 @@ def test_cells_without_a_price_beside_others_are_counted():
     some = dataclasses.replace(made, cells=cells)
     assert unpriced_cells(some) == 1
     assert rule_json(fit_rule(made), (), (), ())["unpriced_cells"] == 0
-    (said,) = unpriced_words((), 1)
-    assert said.startswith("1 cell has no price: more bits than the laws of pric")
+    (said,) = unpriced_words((), {"adc_bits is above 10": 1}, 3)
+    assert said.startswith("1 of 3 cells have no price: adc_bits is above 10. None of")
+    (said,) = unpriced_words((), {"no map": 3}, 3)
+    assert said == "No cell has a price: no map."
     assert {p.point["adc_bits"] for p in own_fronts(some)} == {4, 6}
 
 
+def test_where_no_cells_differ_in_one_number_the_field_says_what_is_free():
+    """A hypercube and a list have no such pairs; what has a price stays unnamed."""
+    rng = np.random.default_rng(4)
+    made = table(
+        lambda _m, p: 0.1 / p["settle_time"],
+        {"settle_time": list(rng.permutation(9) + 1.0)},
+        joules=lambda _m, p: (p["settle_time"],) * 3,
+    )
+    drawn = rng.permutation(9)
+    cells = tuple(
+        dataclasses.replace(
+            c,
+            point={
+                **c.point,
+                "relative_diffusion": float(drawn[k]),
+                "layer1.coupling_mismatch": float(k),
+                "adc_bits": 4 + k,
+            },
+        )
+        for k, c in enumerate(made.cells)
+    )
+    free = ("relative_diffusion", "layer1.coupling_mismatch")
+    assert unpriced_axes(dataclasses.replace(made, cells=cells)) == free
+    listed = tuple(
+        dataclasses.replace(c, point={**c.point, "readout_noise": 0.0}) if k else c
+        for k, c in enumerate(made.cells)
+    )
+    assert unpriced_axes(dataclasses.replace(made, cells=listed)) == ("readout_noise",)
+
+
 def test_words_for_noise_that_costs_nothing():
-    bits, noise = unpriced_words(("weight_bits", "relative_diffusion"), 0)
+    bits, noise = unpriced_words(("weight_bits", "relative_diffusion"), {}, 1)
     assert bits.startswith("Joules do not follow weight_bits, relative_diffusion: no l")
     assert "D >= 4 pi^2 k T f^2 / P" in noise
-    assert len(unpriced_words(("weight_bits",), 0)) == 1
-    assert unpriced_words((), 0) == ()
+    assert len(unpriced_words(("weight_bits",), {}, 1)) == 1
+    assert unpriced_words((), {}, 1) == ()
 
 
 def test_the_front_of_a_model_is_among_its_own_cells():

@@ -61,6 +61,7 @@ def test_every_figure_comes_in_three_formats_with_its_data(folder):
     figures.append("front")
     expected = {f"{n}.{e}" for n in figures for e in ("png", "svg", "pdf", "csv")}
     expected |= {"sheet.html", "rule.csv", "laws.csv", "families.csv", "sweep.nc"}
+    expected.add("cheapest.csv")
     assert {path.name for path in folder.iterdir()} == expected
 
 
