@@ -148,7 +148,7 @@ class _Maker:
             if layer_of(name) not in (None, layer) or name in ("device", "digital"):
                 continue
             fields |= self._fields(base, field_of(name), value)
-        key = repr((base.name, sorted(fields.items(), key=str)))
+        key = repr((point.get("device"), sorted(fields.items(), key=str)))
         if key not in self.devices:
             device = base.changed(**fields)
             acting = [f for f in fields if not _is_off(device, f)]

@@ -54,7 +54,20 @@ def why_unpriced(device: Device, *, has_own: bool) -> str:
         return NO_MAP
     if device.time_unit != "s" or not math.isfinite(device.settle_time):
         return NO_TIME
-    return too_many_bits(device) or (OWN if has_own else "")
+    return too_many_bits(device) or _no_bits(device) or (OWN if has_own else "")
+
+
+def _no_bits(device: Device) -> str:
+    """Return which bits a priced device had and was left without."""
+    priced = Prices.of_device(device, Library.load()).terms
+    free = {
+        field
+        for action, field in FIELDS.items()
+        if action in priced and device.changes.get(field, "").endswith(" -> None")
+    }
+    return " and ".join(
+        f"{field} is none, and its price is one of bits" for field in sorted(free)
+    )
 
 
 def too_many_bits(device: Device) -> str:

@@ -296,3 +296,15 @@ def test_devices_of_points_lie_beside_the_specification():
     content = {"name": "a", "checkpoints": ["a"], "design": "list", "points": points}
     found = parse_spec(content, Path("there"))
     assert [p["device"] for p in found.points] == ["there/own.toml", "ring-65nm"]
+
+
+def test_devices_of_one_file_name_are_two_devices(tmp_path):
+    preset = Path(__file__).parents[2] / "data" / "devices" / "ring-65nm.toml"
+    text = preset.read_text(encoding="utf-8")
+    other = text.replace("[weight_bits]\nvalue = 5", "[weight_bits]\nvalue = 3")
+    for folder, said in (("a", text), ("b", other)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "d.toml").write_text(said, encoding="utf-8")
+    names = [str(tmp_path / folder / "d.toml") for folder in "ab"]
+    ready = small(tmp_path, axes={"device": names})
+    assert [cell.setting.device.weight_bits for cell in ready.cells] == [5, 3]

@@ -138,3 +138,16 @@ def test_a_cell_says_why_it_has_no_price_before_and_after_it_is_run(
     shown = rule_json(fit_rule(table), (), (), pareto(table))
     assert shown["unpriced_reasons"] == ({why: 1} if why else {})
     json.dumps(shown, allow_nan=False)
+
+
+def test_couplings_without_bits_have_no_price_of_bits(tmp_path):
+    """Continuous couplings would cost as much as those of the preset's 5 bits."""
+    ready = small(tmp_path, axes={"weight_bits": ["none", 5]}, device="ring-65nm")
+    free, own = ready.cells
+    assert why_no_price(free) == "weight_bits is none, and its price is one of bits"
+    assert why_no_price(own) == ""
+    path = tmp_path / "none.sqlite"
+    sweep(ready, path, workers=1)
+    with open_store(path) as store:
+        cells = read_table(store).cells
+    assert [cell.joules is None for cell in cells] == [True, False]
