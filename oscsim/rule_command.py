@@ -1,5 +1,8 @@
 """The rule command: from a sweep's store to the numbers that are good enough."""
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -47,22 +50,35 @@ def rule(
 
     held = cli_output.assignments(at, "--at")
     files: list[Path] = []
-    with open_store(store) as opened:
+    with open_store(store) as opened, _uncollected():
         table = read_table(opened)
         found = fit_rule(table, losses=sorted(loss or LOSSES), at=held)
         pairs, front = interactions(found), pareto(table)
         shares, why_not = sobol_shares(found)
         on = unswept(table, opened.device)
-        content = rule_json(found, pairs, shares, front, why_not=why_not, on=on)
+        if as_json or out is not None:
+            content = rule_json(found, pairs, shares, front, why_not=why_not, on=on)
         if out is not None:
             from oscsim.report.sheet import write_sheet
 
             files = write_sheet(Path(out), found, content, front, opened.device)
-    if as_json:
-        cli_output.print_json(content)
-    else:
-        console = cli_output.console()
-        print_rule(console, found, pairs, shares, front, why_not=why_not, on=on)
-        for file in files:
-            typer.echo(f"file: {file}")
+        if as_json:
+            cli_output.print_json(content)
+        else:
+            console = cli_output.console()
+            print_rule(console, found, pairs, shares, front, why_not=why_not, on=on)
+            for file in files:
+                typer.echo(f"file: {file}")
     return 0
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Do without searches for cycles: there are millions of objects, and none."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()

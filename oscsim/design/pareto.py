@@ -130,6 +130,7 @@ def _place(point: _Measured, sign: float) -> tuple[float, float, str]:
     return point.joules[1], sign * point.metric, point.name
 
 
+@functools.lru_cache(maxsize=1)
 def _cells(table: SweepTable) -> list[_Measured]:
     priced = [
         (cell, cell.joules)
