@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
+from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -120,20 +121,25 @@ class Followed(NamedTuple):
 
 @cache
 def bit_laws() -> BitLaws:
-    """Read the bundled laws.
+    """Return the bundled laws, read once."""
+    return read_bit_laws(data_folder("energy") / "scaling.toml")
+
+
+def read_bit_laws(file: Path) -> BitLaws:
+    """Read laws from a file.
 
     Raises
     ------
     ComponentError
         If the file cannot be read or is malformed.
     """
-    content = read_toml(data_folder("energy") / "scaling.toml")
+    content = read_toml(file)
     try:
         return BitLaws.model_validate(content)
     except ValidationError as error:
         detail = error.errors()[0]
         where = ".".join(str(part) for part in detail["loc"])
-        raise ComponentError(f"scaling.toml: {where}: {detail['msg']}") from None
+        raise ComponentError(f"{file.name}: {where}: {detail['msg']}") from None
 
 
 def follow(

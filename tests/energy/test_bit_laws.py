@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from oscsim.counts import Counts
-from oscsim.energy.bit_laws import BitLaws, bit_laws, follow
+from oscsim.energy.bit_laws import BitLaws, bit_laws, follow, read_bit_laws
 from oscsim.energy.components import Library
 from oscsim.energy.device_remarks import RESOLVED
 from oscsim.energy.ledger import account
@@ -386,15 +386,14 @@ def law(**changed):
         ([law(extra=1)], "Extra inputs"),
     ],
 )
-def test_a_malformed_law(tmp_path, monkeypatch, laws, message):
+def test_a_malformed_law(tmp_path, laws, message):
     content = "schema_version = 1\n"
     for one in laws:
         content += "[[law]]\n"
         content += "".join(f"{k} = {v!r}\n" for k, v in one.items())
     (tmp_path / "scaling.toml").write_text(content)
-    monkeypatch.setattr("oscsim.energy.bit_laws.data_folder", lambda kind: tmp_path)
     with pytest.raises(ComponentError, match=r"scaling.toml: ") as caught:
-        bit_laws()
+        read_bit_laws(tmp_path / "scaling.toml")
     assert message in str(caught.value)
 
 
