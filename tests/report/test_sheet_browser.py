@@ -486,7 +486,10 @@ def test_a_page_without_a_grid_has_no_sliders(opened, tmp_path):
     page = opened(saved(found, tmp_path))
     assert page.locator("input").count() == 0
     assert "There are no sliders" in page.inner_text("#predict")
-    assert page.locator("#rules table").count() == 1
+    rules, points = page.locator("#rules table").all()
+    assert "loss ≤" in rules.inner_text()
+    shown = points.locator("tbody tr").count()
+    assert shown == min(20, len(found.cells))
 
 
 def test_in_print_the_answer_stays(opened, sheet):
